@@ -1,0 +1,78 @@
+"""The one traversal, in two verbs: `walk` asks, `rewrite` changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .node import Expr
+from .stmt import Stmt
+
+ExprTable = Mapping[type, Callable[[Any], Expr]]
+StmtTable = Mapping[type, Callable[[Any], Stmt]]
+
+
+def walk(root: Expr | Stmt) -> Iterator[Any]:
+    """Yield `root` and everything below it, statements in program order, each expression once.
+
+    The stack is explicit: expressions may be thousands of nodes deep.
+    """
+    seen: set[Expr] = set()
+    stack: list[Expr | Stmt] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Expr):
+            if node in seen:
+                continue
+            seen.add(node)
+            yield node
+            stack.extend(reversed(node.operands()))
+        else:
+            yield node
+            stack.extend(reversed([*node.expressions(), *node.substatements()]))
+
+
+def rewrite_expr(root: Expr, table: ExprTable, memo: dict[Expr, Expr] | None = None) -> Expr:
+    """Return `root` with each node replaced, bottom-up, by `table[type(node)](node)`; itself when nothing changed.
+
+    A function sees the node over already rewritten operands. `memo` may be shared between calls with one table.
+    """
+    done: dict[Expr, Expr] = {} if memo is None else memo
+    stack: list[Expr] = [root]
+    while stack:
+        node = stack[-1]
+        if node in done:
+            stack.pop()
+            continue
+        operands = node.operands()
+        waiting = [operand for operand in operands if operand not in done]
+        if waiting:
+            stack.extend(reversed(waiting))
+            continue
+        stack.pop()
+        new = node
+        if operands:
+            mapped = [done[operand] for operand in operands]
+            if any(x is not y for x, y in zip(operands, mapped, strict=True)):
+                new = node.with_operands(mapped)
+        verb = table.get(type(new))
+        done[node] = new if verb is None else verb(new)
+    return done[root]
+
+
+def rewrite(root: Stmt, exprs: ExprTable | None = None, stmts: StmtTable | None = None) -> Stmt:
+    """Return `root` with expressions and statements replaced bottom-up; itself when nothing changed.
+
+    The range of a loop's variable is not rewritten: that would be another variable (see `subst`).
+    """
+    memo: dict[Expr, Expr] = {}
+
+    def on_expr(node: Expr) -> Expr:
+        return rewrite_expr(node, exprs, memo) if exprs else node
+
+    def on_stmt(node: Stmt) -> Stmt:
+        new = node.map(on_stmt, on_expr)
+        verb = stmts.get(type(new)) if stmts else None
+        return new if verb is None else verb(new)
+
+    return on_stmt(root)

@@ -1,0 +1,33 @@
+"""Where in the user's program a call stands."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import FrameType
+from typing import NamedTuple
+
+_INSIDE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class Location(NamedTuple):
+    """A line of the user's program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}"
+
+    def source(self) -> str:
+        """Return the text of the line, or an empty string where no file holds it."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+def caller() -> Location | None:
+    """Return the line of the innermost frame outside this package: the user's call."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        frame = frame.f_back
+    return None if frame is None else Location(frame.f_code.co_filename, frame.f_lineno)
