@@ -37,7 +37,7 @@ class DType(str):
 
     def __new__(cls, name: object) -> DType:
         """Return the one DType of that name; raise ValueError for a name that is no element type."""
-        known = _TABLE.get(name)  # type: ignore[arg-type]
+        known = _TABLE.get(name)
         return known if known is not None else _parse(name)
 
     def with_lanes(self, lanes: int) -> DType:

@@ -1,4 +1,4 @@
-"""The expressions: every node on one screen or two, one sentence each.
+"""The expressions, one sentence each: one file because a pass must know the whole set.
 
 Construct through `make`, which promotes types and folds constants; these constructors take their parts as they are.
 """

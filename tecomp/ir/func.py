@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from .expr import Var
+from .expr import Expr, Var
 from .stmt import STMT_TEXT, Buffer, Stmt
 from .visit import walk
 
@@ -24,15 +24,22 @@ class Func:
     """A program: name, arguments (buffers, scalars) in the caller's order, body.
 
     Sizes that only occur in the shapes of buffers are not arguments: a call solves them from the arrays. `outputs` are
-    the arguments the program writes.
+    the arguments the program writes. `requires` are conditions on sizes that a call checks, each with its reason.
     """
 
-    __slots__ = ("body", "level", "name", "outputs", "params")
+    __slots__ = ("body", "level", "name", "outputs", "params", "requires")
 
     def __init__(
-        self, name: str, params: tuple[Buffer | Var, ...], outputs: tuple[Buffer, ...], body: Stmt, level: Level
+        self,
+        name: str,
+        params: tuple[Buffer | Var, ...],
+        outputs: tuple[Buffer, ...],
+        body: Stmt,
+        level: Level,
+        requires: tuple[tuple[Expr, str], ...] = (),
     ) -> None:
         self.name, self.params, self.outputs, self.body, self.level = name, params, outputs, body, level
+        self.requires = requires
 
     def sizes(self) -> tuple[Var, ...]:
         """Return the variables of shapes, then of strides, that a call solves from its arrays, as they occur."""
@@ -48,7 +55,7 @@ class Func:
         """Return this function with another body; itself when it is the same."""
         if body is self.body and level in (None, self.level):
             return self
-        return Func(self.name, self.params, self.outputs, body, level or self.level)
+        return Func(self.name, self.params, self.outputs, body, level or self.level, self.requires)
 
     def __repr__(self) -> str:
         return STMT_TEXT[0](self) if STMT_TEXT else object.__repr__(self)

@@ -2,6 +2,8 @@
 
 The rules of promotion: a Python number takes the other side's type; the wider type of one kind wins; an integer with a
 float takes the float's type; uintN with intN takes the next wider signed type. bool is no number.
+
+One file because every operator rests on the promotion and folding written first.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Expr(Operators):
         for field in self.children:
             part = getattr(self, field)
             if isinstance(part, tuple):
-                found.extend(part)  # pyright: ignore[reportUnknownArgumentType]
+                found.extend(part)
             else:
                 found.append(part)
         return found
@@ -117,7 +117,7 @@ class Expr(Operators):
             if field not in self.children:
                 parts.append(part)
             elif isinstance(part, tuple):
-                parts.append(tuple(next(supply) for _ in part))  # pyright: ignore[reportUnknownVariableType]
+                parts.append(tuple(next(supply) for _ in part))
             else:
                 parts.append(next(supply))
         return type(self)(*parts)

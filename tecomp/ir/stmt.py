@@ -87,8 +87,8 @@ class Stmt:
             old = parts[field]
             verb: Callable[[Any], Any] = on_expr if field in self.exprs else on_stmt
             if isinstance(old, tuple):
-                new: Any = tuple(verb(part) for part in old)  # pyright: ignore[reportUnknownVariableType]
-                same = all(x is y for x, y in zip(old, new, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                new: Any = tuple(verb(part) for part in old)
+                same = all(x is y for x, y in zip(old, new, strict=True))
             else:
                 new = None if old is None else verb(old)
                 same = new is old

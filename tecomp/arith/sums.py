@@ -1,0 +1,124 @@
+"""Sums as they are spelled: + - and * by constants, collected into terms in the ring of their type.
+
+Exact for index, modulo 2**bits for wrapping integers, so collecting terms is right under wrap-around too. Lanes: ramps
+and broadcasts of one sum join into one ramp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..dtype import DType
+from ..ir import expr as E
+from ..ir.node import Expr
+from .affine import Affine
+
+_LINEAR = (E.Add, E.Sub, E.Mul)
+
+
+def collect(root: Expr, simplified: Mapping[Expr, Expr] | None = None) -> Affine:
+    """Return `root` as terms and a constant, each leaf replaced by what `simplified` says of it.
+
+    Coefficients are not reduced modulo the type: where no operation wraps, the form is the exact value. Each node is looked at once however often it is shared; terms stand in order of first occurrence.
+    """
+    terms: dict[Expr, int] = {}
+    total = 0
+    for leaf, coefficient in _leaves(root).items():
+        value = leaf if simplified is None else simplified[leaf]
+        inside = {value: 1} if value is leaf or type(value) not in _LINEAR else _leaves(value)
+        for term, factor in inside.items():
+            number = constant(term)
+            if number is None:
+                terms[term] = terms.get(term, 0) + coefficient * factor
+            else:
+                total += coefficient * factor * number
+    return Affine({term: c for term, c in terms.items() if c}, total)
+
+
+def leaves(root: Expr) -> list[Expr]:
+    """Return what `root` adds up, in order of first occurrence: nothing of it is a sum or a multiple by a constant."""
+    return list(_leaves(root))
+
+
+def constant(node: Expr) -> int | None:
+    """Return the integer that a constant holds (in every lane), None for anything else."""
+    if isinstance(node, E.Broadcast):
+        node = node.value
+    return int(node.value) if isinstance(node, E.Const) and not isinstance(node.value, float) else None
+
+
+def _split(node: Expr) -> tuple[tuple[Expr, int], ...]:
+    """Return the parts that a linear node joins, with their factors; nothing for a leaf."""
+    if isinstance(node, E.Add):
+        return (node.a, 1), (node.b, 1)
+    if isinstance(node, E.Sub):
+        return (node.a, 1), (node.b, -1)
+    if isinstance(node, E.Mul):
+        for one, other in ((node.b, node.a), (node.a, node.b)):
+            factor = constant(one)
+            if factor is not None:
+                return ((other, factor),)
+    return ()
+
+
+def _leaves(root: Expr) -> dict[Expr, int]:
+    """Return each leaf with its coefficient, by pushing coefficients down from the root in topological order."""
+    parts: dict[Expr, tuple[tuple[Expr, int], ...]] = {}
+    order: list[Expr] = []
+    stack: list[tuple[Expr, bool]] = [(root, False)]
+    while stack:
+        node, finished = stack.pop()
+        if finished:
+            order.append(node)
+        elif node not in parts:
+            parts[node] = below = _split(node)
+            stack.append((node, True))
+            stack.extend((part, False) for part, _ in reversed(below))
+    weights = dict.fromkeys(order, 0)
+    weights[root] = 1
+    for node in reversed(order):
+        for part, factor in parts[node]:
+            weights[part] += weights[node] * factor
+    return {node: weights[node] for node in order if not parts[node]}
+
+
+def in_ring(form: Affine, dtype: DType) -> Affine:
+    """Return the form with its numbers brought into the ring of `dtype`, signs kept where they fit."""
+    if dtype.kind == "index":
+        return form
+    size = 1 << dtype.bits
+    most = (size >> 1) - 1 if dtype.kind == "int" else size - 1
+
+    def reduced(number: int) -> int:
+        return number if -most <= number <= most else (number + most) % size - most
+
+    terms = {term: reduced(c) for term, c in form.terms.items()}
+    return Affine({term: c for term, c in terms.items() if c}, reduced(form.constant))
+
+
+def join_lanes(form: Affine, dtype: DType) -> Affine:
+    """Return a vector form with its ramps and broadcasts joined: one ramp or broadcast, and the other terms."""
+    base, stride, others = Affine({}, 0), Affine({}, 0), dict[Expr, int]()
+    for term, coefficient in form.terms.items():
+        if isinstance(term, E.Ramp):
+            base, stride = base.plus(collect(term.base), coefficient), stride.plus(collect(term.stride), coefficient)
+        elif isinstance(term, E.Broadcast):
+            base = base.plus(collect(term.value), coefficient)
+        else:
+            others[term] = coefficient
+    if len(others) == len(form.terms):
+        return form
+    element = dtype.element
+    base, stride = in_ring(base.shifted(form.constant), element), in_ring(stride, element)
+    start, step = base.expr(element), stride.expr(element)
+    if not stride.terms and stride.constant == 0:
+        if not base.terms:
+            return Affine(others, base.constant)
+        return Affine({E.Broadcast(start, dtype.lanes): 1, **others})
+    return Affine({E.Ramp(start, step, dtype.lanes): 1, **others})
+
+
+def is_sum(node: Expr) -> bool:
+    """Return whether `node` adds, subtracts or multiplies integers."""
+    return type(node) in _LINEAR and node.dtype.is_integer
+

@@ -1,0 +1,95 @@
+"""Where each stage is computed: the loops around it, and whether they are around all its readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..errors import ScheduleError
+from ..ir.axis import IterVar
+from ..schedule.schedule import Schedule
+from ..schedule.stage import SCAN, At, StageState
+from ..te.tensor import Operation, ScanOp
+
+
+class Place(NamedTuple):
+    """A loop: the leaf `axis` of the stage of `op`."""
+
+    op: Operation
+    axis: IterVar
+
+
+class Placement:
+    """The attach points of one schedule. A path lists the loops around a stage, outermost first."""
+
+    def __init__(self, schedule: Schedule, scan_of: Mapping[Operation, ScanOp]) -> None:
+        self.schedule = schedule
+        self.states: dict[Operation, StageState] = {stage.op: stage.state for stage in schedule.stages}
+        self.scan_of = scan_of
+        self._paths: dict[Operation, tuple[Place, ...]] = {}
+
+    def point(self, op: Operation) -> Place | None:
+        """Return the loop in whose body `op` is computed; None at the root."""
+        attach = self.states[op].attach
+        if isinstance(attach, At):
+            axis = self.schedule.attach_axis(op)
+            return Place(attach.op, axis)
+        if attach is SCAN:
+            scan = self.scan_of[op]
+            return Place(scan, self.states[scan].leaves[-1])
+        return None
+
+    def path(self, op: Operation) -> tuple[Place, ...]:
+        """Return the loops around the whole of `op`'s nest."""
+        chain: list[Operation] = []
+        while op not in self._paths:
+            chain.append(op)
+            point = self.point(op)
+            if point is None:
+                self._paths[op] = ()
+                break
+            op = point.op
+        for inner in reversed(chain):
+            point = self.point(inner)
+            if point is not None:
+                leaves = self.states[point.op].leaves
+                around = leaves[: leaves.index(point.axis) + 1]
+                self._paths[inner] = self._paths[point.op] + tuple(Place(point.op, axis) for axis in around)
+        return self._paths[chain[0] if chain else op]
+
+    def reading_path(self, op: Operation) -> tuple[Place, ...]:
+        """Return the loops around the body of `op`, its own among them."""
+        return self.path(op) + tuple(Place(op, axis) for axis in self.states[op].leaves)
+
+    def check(self, op: Operation, readers: Sequence[Operation]) -> None:
+        """Raise ScheduleError unless the loop at which `op` is computed is around every reader."""
+        point = self.point(op)
+        if point is None:
+            return
+        paths = {reader: self.reading_path(reader) for reader in readers}
+        outside = [reader for reader, path in paths.items() if point not in path]
+        if readers and not outside:
+            return
+        name = point.op.name
+        because = f"'{name}' does not read '{op.name}'"
+        if outside:
+            reader = outside[0]
+            at = self.point(reader)
+            where = f"at '{at.axis.name}' of '{at.op.name}'" if at else "at the root"
+            because = f"'{reader.name}' also reads '{op.name}' and is computed {where}, outside '{point.axis.name}' of '{name}'"
+        raise ScheduleError(
+            f"compute_at: '{op.name}' cannot be placed at loop '{point.axis.name}' of '{name}'",
+            because=because,
+            legal=["legal places: " + ", ".join([*_common(list(paths.values())), "root"])],
+            location=self.schedule.location_of(op, "compute_at"),
+        )
+
+
+def _common(paths: list[tuple[Place, ...]]) -> list[str]:
+    """Name the loops around all of the paths, innermost first."""
+    shared: list[str] = []
+    for places in zip(*paths, strict=False):
+        if any(place != places[0] for place in places):
+            break
+        shared.append(f"s[{places[0].op.name}] at {places[0].axis.name}")
+    return shared[::-1]

@@ -1,0 +1,160 @@
+"""Bound inference: over which ranges each stage runs, from the outputs backwards.
+
+A reader's index expressions, written in its loop variables, are bounded while the loops inside the attach point run over
+their whole ranges and those outside stand still. The union over all reads of all outputs is what the stage computes:
+
+    C(i) = B[i] + B[i + 1], i split by 4, B at C's i.outer    ->    B computes [i.outer * 4, i.outer * 4 + 5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..arith import bounds_of, can_prove, constant_upper, simplify
+from ..dtype import INDEX
+from ..ir import expr as E
+from ..ir import make
+from ..ir.axis import Range
+from ..ir.node import Expr
+from ..ir.visit import walk
+from ..te.tensor import ComputeOp, Operation, ScanOp
+from .attach import Place
+from .cover import check_covered
+from .program import Program, data_axes
+from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
+from .scope import default_scope, relaxes
+
+
+def infer(program: Program) -> Bounds:
+    """Return the ranges of every stage of `program` that has loops, consumers first."""
+    bounds: Bounds = {}
+    for op in reversed(program.ops):
+        bounds[op] = stage = _Inference(program, bounds, op).run()
+        program.record_reads(op, stage.body)
+    check_covered(program, bounds)
+    return bounds
+
+
+class _Inference:
+    def __init__(self, program: Program, bounds: Bounds, op: Operation) -> None:
+        self.program, self.bounds, self.op = program, bounds, op
+        self.state = program.placement.states[op]
+        self.path = program.placement.path(op)
+
+    def run(self) -> StageBounds:
+        tags = [tag for place in self.path if (tag := self._thread(place))]
+        scope = self.state.scope or default_scope(tags)
+        stage = StageBounds(self.op, self.state, scope, self._region(scope))
+        run_over(stage, self.program)
+        stage.guards += self._existence(stage)
+        stage.body = self._body(stage)
+        if self.state.store_predicate is not None:
+            stage.predicate = self.program.indexer.data(self.state.store_predicate, self._named(stage))
+        return stage
+
+    def _named(self, stage: StageBounds) -> dict[E.Var, Expr]:
+        """Return the value of every axis that a store predicate may name: this stage's, and threads around it."""
+        known: dict[E.Var, Expr] = {}
+        for owner, axis in [*self.path, *((self.op, leaf) for leaf in self.state.leaves)]:
+            bounds = stage if owner is self.op else self.bounds[owner]
+            mark = bounds.state.loops.get(axis)
+            if mark is not None and mark.thread is not None:
+                known[mark.thread.var] = bounds.values[axis]
+        return known | {axis.var: value for axis, value in stage.values.items()}
+
+    def _thread(self, place: Place) -> str:
+        mark = self.program.placement.states[place.op].loops.get(place.axis)
+        return mark.thread.thread_tag if mark is not None and mark.thread is not None else ""
+
+    def _region(self, scope: str) -> tuple[Range, ...]:
+        shape = self.program.shape(self.op)
+        whole = tuple(Range(ZERO, extent) for extent in shape)
+        if self.program.is_update(self.op):
+            scan = self.program.scan_of[self.op]
+            return (Range(self.bounds[scan].values[scan.scan_axis], ONE), *whole[1:])
+        readers = self.program.readers_of(self.op)
+        self.program.placement.check(self.op, [reader for reader, _ in readers])
+        if not readers or self.program.is_init(self.op) or (self.program.is_argument(self.op) and not self.path):
+            return whole
+        kept = set(self._kept_loops(scope))
+        if isinstance(self.op, ScanOp):
+            steps = self._dimension([indices[0] for _, indices in readers], shape[0], kept)
+            return (self._prefix(steps, shape[0]), *whole[1:])
+        return tuple(
+            self._dimension([indices[number] for _, indices in readers], extent, kept)
+            for number, extent in enumerate(shape)
+        )
+
+    def _prefix(self, steps: Range, extent: Expr) -> Range:
+        """Return the time from 0 to the last step that is read, the initial ones at least."""
+        assert isinstance(self.op, ScanOp)
+        end = simplify(make.add(steps.min, steps.extent))
+        enough = can_prove(make.le(self.program.depth(self.op), end))
+        return Range(ZERO, end if enough else extent)
+
+    def _kept_loops(self, scope: str) -> Iterator[E.Var]:
+        """Yield the variables of the loops around this stage that stand still while it runs."""
+        for place in self.path:
+            var = self.bounds[place.op].loops[place.axis]
+            if var is not None and not relaxes(scope, self._thread(place)):
+                yield var
+
+    def _dimension(self, reads: list[Expr], extent: Expr, kept: set[E.Var]) -> Range:
+        low: Expr | None = None
+        high: Expr | None = None
+        for read in dict.fromkeys(reads):
+            first, last = bounds_of(read, _running(read, kept))
+            if first is None or last is None:
+                return Range(ZERO, extent)
+            low = first if low is None else make.minimum(low, first)
+            high = last if high is None else make.maximum(high, last)
+        assert low is not None and high is not None
+        return self._clipped(simplify(low), simplify(high), extent)
+
+    def _clipped(self, low: Expr, high: Expr, extent: Expr) -> Range:
+        """Return [low, high] as far as it lies in [0, extent): cut where that is provable, guarded where it is not."""
+        inside = can_prove(make.le(ZERO, low)), can_prove(make.lt(high, extent))
+        if not inside[0] and can_prove(make.le(low, ZERO)):
+            low, inside = ZERO, (True, inside[1])
+        if not inside[1] and can_prove(make.le(extent, make.add(high, ONE))):
+            high, inside = make.sub(extent, ONE), (inside[0], True)
+        if not self.path and not all(inside):
+            return Range(ZERO, extent)
+        length = simplify(make.add(make.sub(high, low), ONE))
+        if not isinstance(length, E.Const):
+            upper = constant_upper(length)
+            length = length if upper is None else make.const(max(upper, 0), INDEX)
+        return Range(ZERO, extent) if can_prove(make.le(extent, length)) else Range(low, length)
+
+    def _existence(self, stage: StageBounds) -> Iterator[Expr]:
+        """Yield what must hold for the element to lie in the declared shape, where the region may reach beyond it."""
+        for axis, extent, domain in zip(data_axes(self.op), self.program.shape(self.op), stage.region, strict=False):
+            value = stage.values[axis]
+            if not can_prove(make.le(ZERO, domain.min)):
+                yield simplify(make.le(ZERO, value))
+            if not can_prove(make.le(make.add(domain.min, domain.extent), extent)):
+                yield simplify(make.lt(value, extent))
+
+    def _body(self, stage: StageBounds) -> tuple[Expr, ...]:
+        """Return the body over the loop variables; of a reduction the source, its condition and its start values."""
+        if not isinstance(self.op, ComputeOp):
+            return ()
+        axes = {axis.var: value for axis, value in stage.values.items()}
+        lower = self.program.indexer.data
+        first = self.program.bodies[self.op][0]
+        if isinstance(first, E.Reduce):
+            return tuple(lower(part, axes) for part in (*first.source, first.condition, *first.init))
+        return tuple(lower(part, axes) for part in self.program.bodies[self.op])
+
+
+def _running(read: Expr, kept: set[E.Var]) -> dict[E.Var, Range]:
+    """Return the ranges of the loop variables of `read` that run, and of those that their ranges name."""
+    found: dict[E.Var, Range] = {}
+    waiting = [read]
+    while waiting:
+        for node in walk(waiting.pop()):
+            if isinstance(node, E.Var) and node.extent is not None and node not in kept and node not in found:
+                assert node.min is not None
+                found[node] = Range(node.min, node.extent)
+                waiting += [node.min, node.extent]
+    return found

@@ -1,0 +1,84 @@
+"""Memory that a kernel declares: registers, shared arrays, and one dynamic block where those are too large together."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ..errors import InternalError, UnsupportedError
+from ..ir import expr as E
+from ..ir.stmt import Alloc, Buffer, Stmt
+from ..ir.visit import walk
+from ..target import Target
+from .cuda_types import c_type
+from .cuda_vector import SHARED_ALIGN
+
+
+class Shared(NamedTuple):
+    """The shared memory of a kernel: where each buffer starts in the dynamic block, none where arrays are static."""
+
+    offsets: dict[Buffer, int]
+    bytes: int
+
+    @property
+    def dynamic(self) -> int:
+        """Bytes that a launch asks for."""
+        return self.bytes if self.offsets else 0
+
+
+def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
+    """Lay out the shared buffers of a kernel; UnsupportedError where `target` has not that much."""
+    offsets: dict[Buffer, int] = {}
+    end = 0
+    for node in walk(body):
+        if isinstance(node, Alloc) and node.buffer.scope == "shared":
+            align = max(SHARED_ALIGN, node.buffer.align)
+            start = -(-end // align) * align
+            offsets[node.buffer] = start
+            end = start + elements(node.buffer) * node.buffer.dtype.bytes
+    limits = target.limits
+    if end > limits.shared_optin:
+        sizes = ", ".join(f"{buffer.name} {elements(buffer) * buffer.dtype.bytes}" for buffer in offsets)
+        raise UnsupportedError(
+            f"{end} bytes of shared memory in {kernel}",
+            because=f"a block has at most {limits.shared_optin} on {target.arch} ({sizes})",
+            legal="smaller tiles",
+        )
+    return Shared(offsets if end > limits.shared_static else {}, end)
+
+
+def elements(buffer: Buffer) -> int:
+    """Return how many elements a buffer in a kernel has; UnsupportedError where that is not constant."""
+    count = 1
+    for extent in buffer.shape:
+        if not isinstance(extent, E.Const):
+            raise UnsupportedError(
+                f"'{buffer.name}' in {buffer.scope} memory",
+                because=f"its extent {extent!r} is known only when the program runs",
+                legal="compute_at a place where the extent is constant",
+                location=buffer.loc,
+            )
+        count *= int(extent.value)
+    if buffer.strides:
+        steps = zip(buffer.shape, buffer.strides, strict=True)
+        count = 1 + sum((int(extent.value) - 1) * int(stride.value) for extent, stride in steps)  # type: ignore[attr-defined]
+    return max(count, 1)
+
+
+def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
+    """Return the declaration of a buffer that a kernel allocates; a 0-D one is a plain variable."""
+    type_ = c_type(buffer.dtype)
+    if buffer.scope not in ("shared", "local"):
+        raise UnsupportedError(
+            f"'{buffer.name}' in {buffer.scope} memory inside a kernel",
+            because="a kernel has shared and local memory only",
+            legal='set_scope("shared") or set_scope("local"), or compute_root',
+            location=buffer.loc,
+        )
+    extent = f"[{elements(buffer)}]" if buffer.shape else ""
+    if buffer.scope == "local":
+        return f"{type_} {name}{extent};"
+    if buffer in shared.offsets:
+        if not buffer.shape:
+            return f"{type_}& {name} = *reinterpret_cast<{type_}*>(shared_memory + {shared.offsets[buffer]});"
+        return f"{type_}* const {name} = reinterpret_cast<{type_}*>(shared_memory + {shared.offsets[buffer]});"
+    return f"__shared__ __align__({max(SHARED_ALIGN, buffer.align)}) {type_} {name}{extent};"

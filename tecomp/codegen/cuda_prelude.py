@@ -1,0 +1,185 @@
+"""The small device functions that generated CUDA may call; a program holds those it uses, and no header is included.
+
+Each is one operation that C++ leaves undefined, rounds otherwise, or lacks: 16-bit floats (rounded once from float and
+from double), vectors of lanes, floor division, wrapping integers, NaN-keeping min and max.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_INLINE: Final = "__device__ __forceinline__"
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_UNSIGNED: Final = {"int": "unsigned int", "long long": "unsigned long long"}
+
+
+def _signed(name: str, symbol: str) -> str:
+    """Return an operation of int and long long done in the unsigned type, where it wraps."""
+    return "\n".join(
+        f"{_INLINE} {t} {name}({t} a, {t} b) {{ return ({t})(({u})a {symbol} ({u})b); }}" for t, u in _UNSIGNED.items()
+    )
+
+
+def _extreme(name: str, symbol: str, ptx: str) -> str:
+    """Return min or max that gives NaN when either side is NaN."""
+    return f"""\
+{_INLINE} float {name}(float a, float b) {{
+#if __CUDA_ARCH__ >= 800
+  float c;
+  asm("{ptx}.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+  return c;
+#else
+  return a {symbol} b || a != a ? a : b;
+#endif
+}}
+{_INLINE} double {name}(double a, double b) {{ return a {symbol} b || a != a ? a : b; }}"""
+
+
+PRELUDE: Final[dict[str, str]] = {
+    "INFINITY": "#define INFINITY __int_as_float(0x7f800000)",
+    "NAN": "#define NAN __int_as_float(0x7fc00000)",
+    "half": f"""\
+struct half {{  // IEEE 16-bit float; arithmetic happens in float
+  unsigned short bits;
+  half() = default;
+  {_INLINE} explicit half(float x) {{ asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }}
+  {_INLINE} explicit half(double x) {{ asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x)); }}
+  {_INLINE} operator float() const {{
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }}
+}};""",
+    "bfloat16": f"""\
+struct bfloat16 {{  // the upper half of a float; arithmetic happens in float
+  unsigned short bits;
+  bfloat16() = default;
+  {_INLINE} explicit bfloat16(float x) {{
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+#else
+    unsigned int u = __float_as_uint(x);
+    bits = x != x ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16;
+#endif
+  }}
+  {_INLINE} explicit bfloat16(double x) : bfloat16(round_to_odd(x)) {{}}
+  {_INLINE} operator float() const {{ return __uint_as_float((unsigned int)bits << 16); }}
+  // A float whose last bit says that it is not exact: rounding it again is then the one rounding of x.
+  static {_INLINE} float round_to_odd(double x) {{
+    float f = __double2float_rz(x);
+    return f == x || x != x ? f : __uint_as_float(__float_as_uint(f) | 1);
+  }}
+}};""",
+    "Vec": f"""\
+__device__ constexpr int natural(int bytes) {{ return (bytes & -bytes) < 16 ? bytes & -bytes : 16; }}
+template <class T, int N, int Align = 0>
+struct alignas(Align ? Align : natural(sizeof(T) * N)) Vec {{  // N lanes, moved Align bytes at a time
+  T lane[N];
+  {_INLINE} T& operator[](int i) {{ return lane[i]; }}
+  {_INLINE} const T& operator[](int i) const {{ return lane[i]; }}
+}};""",
+    "vec": f"""\
+template <int N, int Align = 0, class T> {_INLINE} Vec<T, N, Align>& vec(T* p) {{
+  return *reinterpret_cast<Vec<T, N, Align>*>(p);
+}}
+template <int N, int Align = 0, class T> {_INLINE} const Vec<T, N, Align>& vec(const T* p) {{
+  return *reinterpret_cast<const Vec<T, N, Align>*>(p);
+}}""",
+    "wrapping_add": _signed("wrapping_add", "+"),
+    "wrapping_sub": _signed("wrapping_sub", "-"),
+    "wrapping_mul": _signed("wrapping_mul", "*"),
+    "wrapping_abs": f"""\
+template <class T> {_INLINE} T wrapping_abs(T x) {{ return x < 0 ? wrapping_sub((T)0, x) : x; }}""",
+    "truncdiv": f"""\
+template <class T> {_INLINE} T truncdiv(T a, T b) {{  // by 0 gives 0, the least integer by -1 wraps
+  if (b == 0) return 0;
+  if constexpr ((T)-1 < 0) {{
+    if (b == -1) return wrapping_sub((T)0, a);
+  }}
+  return a / b;
+}}""",
+    "truncmod": f"""\
+template <class T> {_INLINE} T truncmod(T a, T b) {{ return b == 0 || ((T)-1 < 0 && b == (T)-1) ? 0 : a % b; }}""",
+    "floordiv": f"""\
+template <class T> {_INLINE} T floordiv(T a, T b) {{  // rounds down; by 0 gives 0
+  T q = truncdiv(a, b);
+  return truncmod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}}""",
+    "floormod": f"""\
+template <class T> {_INLINE} T floormod(T a, T b) {{  // has the sign of b; by 0 gives 0
+  T r = truncmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}}""",
+    "float_to_unsigned": f"""\
+{_INLINE} unsigned long long float_to_unsigned(double x) {{  // negative values wrap
+  return x < 0 ? (unsigned long long)(long long)x : (unsigned long long)x;
+}}""",
+    "nan_min": _extreme("nan_min", "<", "min"),
+    "nan_max": _extreme("nan_max", ">", "max"),
+    "sigmoid": f"""\
+{_INLINE} float sigmoid(float x) {{ return 1.0f / (1.0f + expf(-x)); }}
+{_INLINE} double sigmoid(double x) {{ return 1.0 / (1.0 + exp(-x)); }}""",
+    "shift_left": f"""\
+template <class T> {_INLINE} T shift_left(T x, T n) {{
+  return n < 0 || n >= 8 * (T)sizeof(T) ? 0 : (T)((unsigned long long)x << n);
+}}""",
+    "shift_right": f"""\
+template <class T> {_INLINE} T shift_right(T x, T n) {{
+  return n < 0 || n >= 8 * (T)sizeof(T) ? (x < 0 ? -1 : 0) : x >> n;
+}}""",
+    "next_float": f"""\
+template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of a 16-bit float on the way to another
+  float a = from, b = to;
+  if (a != a || b != b || a == b) return a != a ? from : to;
+  T next = from;
+  next.bits = a == 0.0f ? (b < 0.0f ? 0x8001 : 1) : from.bits + ((a < b) == (a > 0.0f) ? 1 : -1);
+  return next;
+}}""",
+    "fma16": f"""\
+{_INLINE} half fma16(half a, half b, half c) {{
+  half d;
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+  return d;
+}}""",
+    "fma_bf16": f"""\
+{_INLINE} bfloat16 fma_bf16(bfloat16 a, bfloat16 b, bfloat16 c) {{
+#if __CUDA_ARCH__ >= 800
+  bfloat16 d;
+  asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+  return d;
+#else
+  return bfloat16(fma((double)a, (double)b, (double)c));
+#endif
+}}""",
+    "prefetch": f"""\
+{_INLINE} void prefetch(const void* p) {{ asm volatile("prefetch.global.L2 [%0];" :: "l"(p)); }}""",
+}
+"""In an order in which each stands after what it uses."""
+
+
+def prelude(program: str) -> str:
+    """Return the text of what `program` uses, and of what that uses; empty when it uses nothing."""
+    return "\n".join(PRELUDE[name] for name in used(program))
+
+
+def used(program: str) -> list[str]:
+    """Return the names of the prelude that occur in `program`, and those that these need, in the prelude's order."""
+    found: set[str] = set()
+    waiting = _names(program)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting |= _names(PRELUDE[name])
+    return [name for name in PRELUDE if name in found]
+
+
+def _names(text: str) -> set[str]:
+    return PRELUDE.keys() & set(_WORD.findall(text))
+
+
+def words(texts: Iterable[str]) -> frozenset[str]:
+    """Return every word in `texts`: what a program's own names must keep away from."""
+    return frozenset(word for text in texts for word in _WORD.findall(text))

@@ -1,0 +1,77 @@
+"""lower() and build(): the path of a program, read as its arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .errors import UserError, UserTypeError
+from .ir.expr import Var
+from .ir.func import Func
+from .lower.func import lower_schedule
+from .module import Module
+from .passes.manager import Pass, Step, Trace, run_pipeline
+from .passes.pipeline import LOOP_PASSES, PIPELINE
+from .schedule.schedule import Schedule
+from .target import Target
+from .te.tensor import Tensor
+
+Argument = Tensor | Var
+
+
+def lower(
+    schedule: Schedule,
+    args: Sequence[Argument],
+    name: str = "main",
+    *,
+    simple_mode: bool = False,
+    trace: bool = False,
+    target: str | Target | None = None,
+) -> Any:
+    """Return the loop program of `schedule`, a Func; it prints as Python.
+
+    `args` are its arguments in order: placeholders, results, scalar variables. `simple_mode` keeps every stage one nest
+    (no loop is divided into main part and tail). With a `target`, the program is lowered on to what that target's code
+    is printed from. `trace=True` returns the Trace instead: the program after each pass, with the time the pass took.
+    """
+    _check(schedule, args, "lower")
+    goal = None if target is None else Target.of(target)
+    steps = Trace()
+    func = lower_schedule(schedule, args, name)
+    steps.append(Step("lower", func, 0.0, True))
+    func = run_pipeline(func, goal or Target.of("llvm"), _rows(goal, simple_mode), steps if trace else None)
+    return steps if trace else func
+
+
+def build(
+    schedule: Schedule,
+    args: Sequence[Argument],
+    target: str | Target = "llvm",
+    name: str = "main",
+) -> Module:
+    """Return `schedule` compiled for `target`: a callable on arrays in the order of `args`.
+
+    "llvm" runs on NumPy arrays on this machine's CPU, "cuda" on CuPy arrays (or what speaks DLPack or
+    `__cuda_array_interface__`). For CUDA no GPU is needed to build, only to call. Results are written into the arrays
+    given; one build serves all values of symbolic sizes.
+    """
+    _check(schedule, args, "build")
+    goal = Target.of(target)
+    return Module(lower_schedule(schedule, args, name), goal, _rows(goal, simple_mode=False))
+
+
+def _rows(goal: Target | None, simple_mode: bool) -> tuple[Pass, ...]:
+    rows = PIPELINE if goal is not None else tuple(row for row in PIPELINE if row.name in LOOP_PASSES)
+    return tuple(row for row in rows if not (simple_mode and row.name == "partition"))
+
+
+def _check(schedule: Any, args: Any, verb: str) -> None:
+    if not isinstance(schedule, Schedule):
+        raise UserTypeError(
+            f"{verb} of a {type(schedule).__name__}", legal="te.create_schedule(...), and its arguments as a list"
+        )
+    if not isinstance(args, (list, tuple)):
+        raise UserError(f"{verb} without a list of arguments", legal=f"{verb}(schedule, [A, B, ...])")
+
+
+__all__ = ["Func", "build", "lower"]

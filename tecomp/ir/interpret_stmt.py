@@ -1,0 +1,174 @@
+"""Statements as Python source: one function for the program, one inside it for each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..errors import InternalError
+from . import expr as E
+from .func import Func, Level
+from .interpret_expr import Memo, Source
+from .node import Expr
+from .stmt import Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
+from .text import flattened
+from .visit import walk
+
+_NESTED_LOOPS: Final = 15
+"""Python allows 20 blocks inside each other in one function."""
+
+
+def is_barrier(node: Any) -> bool:
+    """Answer whether `node` is the statement at which the threads of a block wait for each other."""
+    return isinstance(node, Evaluate) and isinstance(node.value, E.Call) and node.value.name == "barrier_block"
+
+
+class ProgramSource(Source):
+    """The source of a function: `program(here, <parameters>, <sizes>)`; `here` gives memory and launches kernels."""
+
+    def __init__(self, func: Func) -> None:
+        super().__init__()
+        self.flat = func.level is Level.FLAT
+        self.loops = 0
+        self.waits = False
+        """Whether the function being written is a generator, which yields where its thread waits."""
+        arguments: list[str] = []
+        for thing in (*func.params, *func.sizes()):
+            name = self.names[thing] = self.fresh("p")
+            arguments += [name] if isinstance(thing, E.Var) else [f"{name}_read", f"{name}_write"]
+        self.line(f"def program({', '.join(['here', *arguments])}):")
+        self.block(func.body)
+
+    def block(self, root: Stmt) -> None:
+        """Add a suite one deeper."""
+        self.depth += 1
+        start = len(self.lines)
+        pending = flattened(root)[::-1]
+        while pending:
+            stmt = self.owner = pending.pop()
+            if type(stmt) not in _WRITE:
+                raise InternalError(f"the interpreter met {type(stmt).__name__}", because="it has no meaning for it")
+            _WRITE[type(stmt)](self, stmt)
+            if isinstance(stmt, (Let, Alloc)):
+                pending += reversed(flattened(stmt.body))
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    def loop(self, stmt: For) -> None:
+        if self.loops >= _NESTED_LOOPS:
+            self.apart(stmt)
+            return
+        low, extent = self.value(stmt.min), self.value(stmt.extent)
+        name = self.names[stmt.var] = self.fresh("v")
+        bounds = extent if low == "0" else f"{low}, {low} + {extent}"
+        self.line(f"for {name} in range({bounds}):")
+        self.loops += 1
+        self.block(stmt.body)
+        self.loops -= 1
+
+    def apart(self, stmt: For) -> None:
+        """Write a loop that is nested too deeply as a function of its own."""
+        loops, self.loops = self.loops, 0
+        name = self.fresh("part")
+        self.line(f"def {name}():")
+        self.block(stmt)
+        self.loops = loops
+        self.line(f"yield from {name}()" if self.waits and any(map(is_barrier, walk(stmt))) else f"{name}()")
+
+    def launch(self, stmt: Launch) -> None:
+        extents = [self.value(extent) for extent in stmt.expressions()]
+        names = [self.fresh("v") for _ in stmt.threads]
+        self.names.update(zip((var for _, var in stmt.threads), names, strict=True))
+        outside = self.loops, self.waits
+        self.loops, self.waits = 0, any(map(is_barrier, walk(stmt.body)))
+        kernel = self.fresh("kernel")
+        self.line(f"def {kernel}({', '.join(['here', *names])}):")
+        self.block(stmt.body)
+        tags = [tag for tag, _ in stmt.threads]
+        self.owner = stmt
+        self.line(f"here.launch({kernel}, {self.waits}, {tags!r}, [{', '.join(extents)}])")
+        self.loops, self.waits = outside
+
+    def alloc(self, stmt: Alloc) -> None:
+        buffer = stmt.buffer
+        shape, strides = (_tuple([self.value(part) for part in parts]) for parts in (buffer.shape, buffer.strides or ()))
+        name = self.names[buffer] = self.fresh("m")
+        spec = self.constant(self.fresh("buffer"), buffer)
+        self.line(f"{name}_read, {name}_write = here.alloc({spec}, {shape}, {strides if buffer.strides else None}, {self.flat})")
+
+    def let(self, stmt: Let) -> None:
+        name = self.fresh("v")
+        lanes = stmt.value.dtype.lanes
+        if lanes == 1:
+            self.line(f"{name} = {self.value(stmt.value)}")
+        else:
+            self.line(f"{name} = []")
+            self.lanes(lanes, lambda lane, memo: self.line(f"{name}.append({self.value(stmt.value, lane, memo)})"))
+        self.names[stmt.var] = name
+
+    def lanes(self, count: int, body: Callable[[str, Memo], None]) -> None:
+        """Write `body` once for each lane."""
+        lane = self.fresh("lane")
+        self.line(f"for {lane} in range({count}):")
+        self.depth += 1
+        body(lane, {})
+        self.depth -= 1
+
+    def store(self, stmt: Store) -> None:
+        lanes = max(part.dtype.lanes for part in (stmt.value, *stmt.indices)) if stmt.indices else stmt.value.dtype.lanes
+        lanes = max(lanes, stmt.buffer.dtype.lanes)
+        write = f"{self.memory(stmt.buffer)}_write"
+        if lanes == 1:
+            self.masked(stmt.mask, "0", {}, lambda memo: self.line(f"{write}({', '.join(self.stored(stmt, '0', memo))})"))
+            return
+        parts = self.fresh("parts")
+        self.line(f"{parts} = []")  # all lanes are read before any is written
+
+        def gather(lane: str, memo: Memo) -> None:
+            self.masked(stmt.mask, lane, memo, lambda inner: self.line(f"{parts}.append({_tuple(self.stored(stmt, lane, inner))})"))
+
+        self.lanes(lanes, gather)
+        self.line(f"for part in {parts}: {write}(*part)")
+
+    def stored(self, stmt: Store, lane: str, memo: Memo) -> list[str]:
+        """Return the indices and the value of a store in one lane."""
+        return [*self.indices(stmt.buffer, stmt.indices, lane, memo), self.value(stmt.value, lane, memo)]
+
+    def masked(self, mask: Expr, lane: str, memo: Memo, body: Callable[[Memo], None]) -> None:
+        """Write `body`, run only where the lane's mask holds."""
+        if isinstance(mask, E.Const) and mask.value:
+            body(memo)
+            return
+        self.line(f"if {self.value(mask, lane, memo)}:")
+        self.depth += 1
+        body(memo)
+        self.depth -= 1
+
+    def branch_stmt(self, stmt: If) -> None:
+        self.line(f"if {self.value(stmt.condition)}:")
+        self.block(stmt.then)
+        if stmt.otherwise is not None:
+            self.line("else:")
+            self.block(stmt.otherwise)
+
+    def evaluate(self, stmt: Evaluate) -> None:
+        if not is_barrier(stmt):
+            self.line(self.value(stmt.value))
+        elif self.waits:
+            self.line(f"yield {self.constant(self.fresh('barrier'), stmt)}")
+
+
+def _tuple(parts: list[str]) -> str:
+    return f"({''.join(f'{part}, ' for part in parts)})"
+
+
+_WRITE: dict[type[Stmt], Callable[[ProgramSource, Any], None]] = {
+    For: ProgramSource.loop,
+    Launch: ProgramSource.launch,
+    Alloc: ProgramSource.alloc,
+    Let: ProgramSource.let,
+    Store: ProgramSource.store,
+    If: ProgramSource.branch_stmt,
+    Evaluate: ProgramSource.evaluate,
+}

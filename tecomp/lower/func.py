@@ -1,0 +1,118 @@
+"""The whole function: every stage's nest in its place, memory for temporaries around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..arith import can_prove
+from ..bounds.infer import infer
+from ..bounds.program import Program
+from ..dtype import INDEX
+from ..ir import expr as E
+from ..ir import make
+from ..ir.axis import IterVar
+from ..ir.func import Func, Level
+from ..ir.node import Expr
+from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store
+from ..schedule.schedule import Schedule
+from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
+from .arguments import check_arguments
+from .body import Body
+from .nest import Nest
+from .storage import Storage
+
+
+def lower_schedule(schedule: Schedule, args: Sequence[Tensor | E.Var], name: str) -> Func:
+    """Return the loop program of `schedule` with these arguments, in their order.
+
+    Every placeholder that is read and every output must be among `args`; an intermediate result may be, and is then
+    written whole. A scalar variable is an argument of its own type; sizes that only shapes name need not be.
+    """
+    check_arguments(schedule, args)
+    program = Program(schedule, [arg for arg in args if isinstance(arg, Tensor)])
+    params = tuple(_parameter(arg, program) for arg in args)
+    buffers = {arg: param for arg, param in zip(args, params, strict=True) if isinstance(arg, Tensor)}
+    assert all(isinstance(buffer, Buffer) for buffer in buffers.values())
+    assembly = _Assembly(program, buffers)  # pyright: ignore[reportArgumentType]
+    outputs = tuple(
+        param
+        for arg, param in zip(args, params, strict=True)
+        if isinstance(arg, Tensor) and isinstance(param, Buffer) and not isinstance(arg.op, PlaceholderOp)
+    )
+    return Func(name, params, outputs, assembly.root(), Level.LOOPS, tuple(_required_steps(program)))
+
+
+def _required_steps(program: Program) -> Iterator[tuple[Expr, str]]:
+    """Yield that each scan has as many steps as its initial value gives: those rows are always written."""
+    for scan in program.scans:
+        depth, steps = program.depth(scan), program.shape(scan)[0]
+        enough = make.le(depth, steps)
+        if not can_prove(enough):
+            yield enough, f"the scan '{scan.name}' starts from {depth!r} steps"
+
+
+def _parameter(arg: Tensor | E.Var, program: Program) -> Buffer | E.Var:
+    if isinstance(arg, Tensor):
+        shape = tuple(program.indexer.extent(extent) for extent in arg.shape)
+        return Buffer(arg.name, shape, arg.dtype, loc=arg.op.loc)
+    return program.indexer.size(arg) if arg.dtype.kind == "int" else arg
+
+
+class _Assembly:
+    def __init__(self, program: Program, arguments: dict[Tensor, Buffer]) -> None:
+        self.program = program
+        self.bounds = infer(program)
+        self.storage = Storage(program, self.bounds, arguments)
+        self.inside: dict[tuple[Operation, IterVar] | None, list[Operation]] = {}
+        for op in program.ops:
+            self.inside.setdefault(program.placement.point(op), []).append(op)
+
+    def root(self) -> Stmt:
+        """Return the body of the function."""
+        return self._with_stages(self.inside.get(None, []), Seq(()))
+
+    def _with_stages(self, ops: list[Operation], rest: Stmt) -> Stmt:
+        """Return the nests of `ops`, one after the other, then `rest`, with memory for their results around all."""
+        nests = [nest for op in ops for nest in self._nests(op)]
+        if not nests:
+            return rest
+        tail = rest.stmts if isinstance(rest, Seq) else (rest,)
+        steps = (*nests, *tail)
+        stmt = steps[0] if len(steps) == 1 else Seq(steps)
+        for op in reversed(ops):
+            for tensor in self._temporaries(op):
+                stmt = Alloc(self.storage.buffer(tensor), stmt, loc=op.loc)
+        return stmt
+
+    def _temporaries(self, op: Operation) -> list[Tensor]:
+        outputs = [op.output(number) for number in range(op.num_outputs)]
+        return [tensor for tensor in outputs if tensor not in self.storage.arguments and tensor not in self.program.alias]
+
+    def _nests(self, op: Operation) -> list[Stmt]:
+        stage = self.bounds[op]
+
+        def producers(leaf: IterVar, rest: Stmt) -> Stmt:
+            return self._with_stages(self.inside.get((op, leaf), []), rest)
+
+        nest = Nest(stage, producers)
+        if isinstance(op, ComputeOp):
+            return [nest.compute(Body(self.program, self.storage, stage))]
+        assert isinstance(op, ScanOp)
+        copies = [
+            self._initial_rows(op, number)
+            for number, init in enumerate(op.init)
+            if not self.program.owns_init(op, init)
+        ]
+        return [*copies, nest.around(Seq(()))]
+
+    def _initial_rows(self, scan: ScanOp, number: int) -> Stmt:
+        """Return the copy of initial values that live in a tensor of their own into the scan's first rows."""
+        init, output = scan.init[number], scan.output(number)
+        zero = make.const(0, INDEX)
+        extents = [self.program.indexer.extent(extent) for extent in init.shape]
+        at = [E.Var(f"i{dim}", INDEX, zero, extent) for dim, extent in enumerate(extents)]
+        value = make.load(self.storage.buffer(init), self.storage.indices(init, at))
+        stmt: Stmt = Store(self.storage.buffer(output), self.storage.indices(output, at), value, make.TRUE, loc=scan.loc)
+        for var in reversed(at):
+            stmt = For(var, LoopKind.SERIAL, stmt, loc=scan.loc)
+        return stmt

@@ -1,0 +1,110 @@
+"""The loop nest of one stage: its leaves as loops, guards as far out as their variables allow, producers inside.
+
+    C(i) = sum over k of A[i, k], i split by 4      for i_outer in range((n + 3) // 4):
+                                                        for i_inner in range(4):
+                                                            if i_outer * 4 + i_inner < n:
+                                                                C[...] = 0
+                                                                for k in range(m):
+                                                                    C[...] = C[...] + A[..., k]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from ..bounds.program import data_axes
+from ..bounds.run_over import StageBounds
+from ..ir import make
+from ..ir.axis import IterVar
+from ..ir.node import Expr
+from ..ir.stmt import For, If, LoopKind, Seq, Stmt
+from ..ir.subst import fresh_loops
+from ..ir.visit import walk
+from ..te.tensor import ComputeOp
+from .body import Body
+
+Producers = Callable[[IterVar, Stmt], Stmt]
+"""Puts the stages computed at that leaf, and the memory they need, in front of the rest of its loop's body."""
+
+
+class Nest:
+    """Builds the nest of one stage, from the inside out."""
+
+    def __init__(self, stage: StageBounds, producers: Producers) -> None:
+        self.stage, self.producers = stage, producers
+        self.leaves = stage.state.leaves
+        self.guards = _placed(stage)
+
+    def around(self, inner: Stmt) -> Stmt:
+        """Return `inner` in all loops of the stage."""
+        return _guarded(self._loops(inner, self.leaves), self.guards.get(None, ()))
+
+    def compute(self, body: Body) -> Stmt:
+        """Return the nest of a computation: of a reduction, the start outside the outermost loop that reduces."""
+        if body.reduce is None:
+            return self.around(self._stored(body.whole()))
+        assert isinstance(self.stage.op, ComputeOp)
+        data = self._carrying(data_axes(self.stage.op))
+        reduced = self._carrying(self.stage.op.reduce_axis)
+        first = next((number for number, leaf in enumerate(self.leaves) if leaf in reduced), len(self.leaves))
+        outer, inner = self.leaves[:first], self.leaves[first:]
+        update = self._loops(self._stored(body.step()), inner)
+        start = self._starting(self._stored(body.start()), [leaf for leaf in inner if leaf in data])
+        nest = self._loops(Seq((start, update)), outer)
+        return _guarded(nest, self.guards.get(None, ()))
+
+    def _carrying(self, axes: Sequence[IterVar]) -> set[IterVar]:
+        """Return the axes made of any of `axes` by splits and fuses, themselves among them."""
+        carrying = set(axes)
+        for relation in self.stage.state.relations:
+            if carrying.intersection(relation.parents):
+                carrying.update(relation.children)
+        return carrying
+
+    def _loops(self, inner: Stmt, leaves: Sequence[IterVar]) -> Stmt:
+        for leaf in reversed(leaves):
+            inner = self.producers(leaf, _guarded(inner, self.guards.get(leaf, ())))
+            inner = self._loop(leaf, inner)
+        return inner
+
+    def _starting(self, inner: Stmt, leaves: Sequence[IterVar]) -> Stmt:
+        """Return a reduction's start in its data loops, under the guards that do not ask which value is reduced."""
+        own = {self.stage.loops[leaf] for leaf in leaves}
+        elsewhere = {var for var in self.stage.loops.values() if var is not None and var not in own}
+        outside = {self.stage.loops[leaf] for leaf in self.leaves[: self.leaves.index(leaves[0])]} if leaves else set()
+        for leaf in reversed(leaves):
+            guards = [
+                guard
+                for guard in self.guards.get(leaf, ())
+                if not any(node in elsewhere and node not in outside for node in walk(guard))
+            ]
+            inner = self._loop(leaf, _guarded(inner, guards))
+        return fresh_loops(inner)
+
+    def _loop(self, leaf: IterVar, body: Stmt) -> Stmt:
+        var = self.stage.loops[leaf]
+        if var is None:
+            return body
+        mark = self.stage.state.loops.get(leaf)
+        if mark is None:
+            return For(var, LoopKind.SERIAL, body, loc=self.stage.op.loc)
+        tag = mark.thread.thread_tag if mark.thread is not None else ""
+        return For(var, mark.kind, body, tag, tuple(mark.pragmas), loc=self.stage.op.loc)
+
+    def _stored(self, stores: Stmt) -> Stmt:
+        predicate = self.stage.predicate
+        return stores if predicate is None else If(predicate, stores, loc=stores.loc)
+
+
+def _placed(stage: StageBounds) -> dict[IterVar | None, list[Expr]]:
+    """Put each guard at the innermost leaf whose variable it names; None when it names no leaf of this stage."""
+    leaf_of = {var: number for number, leaf in enumerate(stage.state.leaves) if (var := stage.loops[leaf]) is not None}
+    placed: dict[IterVar | None, list[Expr]] = {}
+    for guard in dict.fromkeys(stage.guards):
+        deepest = max((leaf_of[node] for node in walk(guard) if node in leaf_of), default=-1)
+        placed.setdefault(stage.state.leaves[deepest] if deepest >= 0 else None, []).append(guard)
+    return placed
+
+
+def _guarded(stmt: Stmt, guards: Collection[Expr]) -> Stmt:
+    return If(make.logical_and(*guards), stmt, loc=stmt.loc) if guards else stmt

@@ -1,0 +1,65 @@
+"""Where each tensor lies: its buffer, and what element 0 of the buffer is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..arith import simplify
+from ..bounds.program import Program
+from ..bounds.run_over import Bounds, StageBounds
+from ..errors import ScheduleError
+from ..ir import expr as E
+from ..ir import make
+from ..ir.axis import Range
+from ..ir.node import Expr
+from ..ir.stmt import Buffer
+from ..te.tensor import Tensor
+
+_ALIGN = 64
+"""Temporaries start on a cache line: a vector of any width is aligned at their start."""
+
+
+class Storage:
+    """The buffers of one program. An argument is held whole; a temporary holds the region that its stage computes."""
+
+    def __init__(self, program: Program, bounds: Bounds, arguments: dict[Tensor, Buffer]) -> None:
+        self.program, self.bounds = program, bounds
+        self._buffers = dict(arguments)
+        self.arguments = arguments
+
+    def buffer(self, tensor: Tensor) -> Buffer:
+        """Return the buffer that holds `tensor`; a scan's states, updates and initial rows share its output's."""
+        owner = self.program.alias.get(tensor, tensor)
+        if owner not in self._buffers:
+            self._buffers[owner] = self._temporary(owner)
+        return self._buffers[owner]
+
+    def indices(self, tensor: Tensor, at: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Return where element `at` of `tensor` lies in its buffer."""
+        owner = self.program.alias.get(tensor, tensor)
+        if owner in self.arguments:
+            return tuple(simplify(index) for index in at)
+        region = self.bounds[owner.op].region
+        return tuple(simplify(make.sub(index, held.min)) for index, held in zip(at, region, strict=True))
+
+    def _temporary(self, tensor: Tensor) -> Buffer:
+        stage = self.bounds[tensor.op]
+        shape = tuple(held.extent for held in stage.region)
+        if stage.scope != "global":
+            self._require_constant(stage, shape)
+        return Buffer(tensor.name, shape, tensor.dtype, stage.scope, align=_ALIGN, loc=tensor.op.loc)
+
+    def _require_constant(self, stage: StageBounds, shape: Sequence[Expr]) -> None:
+        for number, extent in enumerate(shape):
+            if not isinstance(extent, E.Const):
+                raise ScheduleError(
+                    f"'{stage.op.name}' cannot live in {stage.scope} memory",
+                    because=f"dimension {number} of what is computed of it has extent {extent!r}, which is not constant",
+                    legal="compute_at inside loops of constant extent, or set_scope('global')",
+                    location=self.program.schedule.location_of(stage.op, "set_scope") or stage.op.loc,
+                )
+
+
+def held_region(tensor: Tensor, bounds: Bounds) -> tuple[Range, ...]:
+    """Return the region of `tensor` that its stage computes."""
+    return bounds[tensor.op].region

@@ -1,0 +1,97 @@
+"""What `build` returns: a callable that holds its program, its source and the machine code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tecomp_runtime.errors import NotCompact
+
+from .artifact import Artifact
+from .dtype import INDEX
+from .ir.expr import Var
+from .ir.func import Func
+from .ir.stmt import Buffer
+from .ir.subst import substitute_stmt
+from .passes.manager import Pass, run_pipeline
+from .target import Target
+
+_GENERATORS: Final = {"llvm": "tecomp.codegen.llvm", "cuda": "tecomp.codegen.cuda"}
+_LOADERS: Final = {"llvm": "tecomp_runtime.cpu", "cuda": "tecomp_runtime.cuda"}
+"""Loaded when first used: one target's libraries are not needed for the other."""
+
+
+class Module:
+    """A built function. Call it with one array (or scalar) for each argument, results included.
+
+    Arrays are row-major without gaps for the function built first; the first call with other strides builds a second
+    one, whose strides are arguments too, and later calls use whichever fits.
+    """
+
+    def __init__(self, func: Func, target: Target, pipeline: Sequence[Pass]) -> None:
+        self.target = target
+        self._loops, self._pipeline = func, pipeline
+        self.ir: Func = run_pipeline(func, target, pipeline)
+        """The program that the source was printed from."""
+        self.artifact = _generate(self.ir, target)
+        self._kernel = _load(self.artifact)
+        self._strided: Any = None
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.artifact.name
+
+    @property
+    def source(self) -> str:
+        """The generated code: LLVM IR or CUDA C++."""
+        return self.artifact.source
+
+    @property
+    def signature(self) -> dict[str, Any]:
+        """The arguments, as the runtime knows them: names, dtypes, shapes."""
+        return self.artifact.signature
+
+    def __call__(self, *args: Any) -> None:
+        """Run on `args`; an error about an argument is raised before anything runs."""
+        try:
+            self._kernel(*args)
+        except NotCompact:
+            self._with_strides()(*args)
+
+    def _with_strides(self) -> Any:
+        if self._strided is None:
+            func = run_pipeline(strided(self._loops), self.target, self._pipeline)
+            self._strided = _load(_generate(func, self.target))
+        return self._strided
+
+    def __repr__(self) -> str:
+        return f"<Module {self.name} for {self.target}>"
+
+
+def strided(func: Func) -> Func:
+    """Return `func` with the strides of its arguments as sizes that a call takes from the arrays."""
+    others = {
+        buffer: Buffer(
+            buffer.name,
+            buffer.shape,
+            buffer.dtype,
+            buffer.scope,
+            tuple(Var(f"{buffer.name}_s{dim}", INDEX) for dim in range(len(buffer.shape))),
+            loc=buffer.loc,
+        )
+        for buffer in func.params
+        if isinstance(buffer, Buffer) and buffer.shape
+    }
+    params = tuple(others.get(param, param) if isinstance(param, Buffer) else param for param in func.params)
+    outputs = tuple(others.get(output, output) for output in func.outputs)
+    return Func(func.name, params, outputs, substitute_stmt(func.body, {}, others), func.level, func.requires)
+
+
+def _generate(func: Func, target: Target) -> Artifact:
+    return importlib.import_module(_GENERATORS[target.kind]).generate(func, target)
+
+
+def _load(artifact: Artifact) -> Any:
+    return importlib.import_module(_LOADERS[artifact.kind]).load(artifact)

@@ -1,0 +1,135 @@
+"""What a loop's iteration stores and the next ones read again stays in registers.
+
+    for t in range(1, m):                        carry = S[0, i]
+        S[t, i] = S[t - 1, i] + X[t, i]    ->    for t in range(1, m):
+                                                     carry = carry + X[t, i]
+                                                     S[t, i] = carry
+
+The loop must store that element in every iteration, and nothing else in it may touch the elements that are carried.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..arith import simplify
+from ..dtype import INDEX
+from ..ir import expr as E
+from ..ir import make
+from ..ir.func import Func
+from ..ir.node import Expr
+from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store
+from ..ir.subst import substitute
+from ..ir.visit import rewrite, walk
+from ..target import Target
+from .accesses import bound_vars
+from .overlap import Overlap
+
+MOST_STEPS = 8
+"""A value read more steps later than this is read from memory."""
+
+
+class Carried(NamedTuple):
+    """A store of the loop and the loads that read its element one, two, ... steps later."""
+
+    store: Store
+    loads: dict[E.Load, int]
+
+    @property
+    def steps(self) -> int:
+        """How many of the last values are held."""
+        return max(self.loads.values())
+
+
+def run(func: Func, target: Target) -> Func:
+    """Return `func` with what the loops of each thread carry in registers."""
+
+    def on_loop(loop: For) -> Stmt:
+        if loop.kind is not LoopKind.THREAD:
+            return loop
+        body = rewrite(loop.body, stmts={For: _loop})
+        return loop if body is loop.body else loop.copy(body=body)
+
+    return func.with_body(rewrite(func.body, stmts={For: on_loop}))
+
+
+def _loop(loop: For) -> Stmt:
+    if loop.kind is not LoopKind.SERIAL:
+        return loop
+    carried = _carried(loop)
+    return _in_registers(loop, carried) if carried else loop
+
+
+def _top(loop: For) -> tuple[Stmt, ...]:
+    return loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
+
+
+def _carried(loop: For) -> list[Carried]:
+    """Return the stores at the loop's top level whose elements later iterations read, where no other store may touch
+    them."""
+    nodes = list(walk(loop.body))
+    loads = [node for node in nodes if isinstance(node, E.Load)]
+    stores = [node for node in nodes if isinstance(node, Store)]
+    inner = bound_vars(loop)
+    found: list[Carried] = []
+    for store in _top(loop):
+        if isinstance(store, Store) and store.buffer.scope == "global" and store.mask is make.TRUE:
+            steps = {load: step for load in loads if (step := _steps_later(store, load, loop.var))}
+            if steps and all(other is store or _never_meet(store, other, inner) for other in stores):
+                found.append(Carried(store, steps))
+    return found
+
+
+def _steps_later(store: Store, load: E.Load, time: E.Var) -> int:
+    """Return after how many iterations the load reads what the store stores; 0 when it does not."""
+    if load.buffer is not store.buffer or load.dtype is not store.value.dtype or load.mask is not make.TRUE:
+        return 0
+    for step in range(1, MOST_STEPS + 1):
+        if _at(store, time, make.sub(time, make.const(step, INDEX))) == load.indices:
+            return step
+    return 0
+
+
+def _at(store: Store, time: E.Var, moment: Expr) -> tuple[Expr, ...]:
+    """Return where the store stores at another time."""
+    return tuple(simplify(substitute(index, {time: moment})) for index in store.indices)
+
+
+def _never_meet(store: Store, other: Store, inner: set[E.Var]) -> bool:
+    if other.buffer is not store.buffer:
+        return True
+    return Overlap((), lambda var: var in inner).agreeing(store.indices, other.indices) is None
+
+
+def _in_registers(loop: For, carried: list[Carried]) -> Stmt:
+    held = {one.store: [_register(one.store, step) for step in range(1, one.steps + 1)] for one in carried}
+    reads = {load: make.load(held[one.store][step - 1], ()) for one in carried for load, step in one.loads.items()}
+    start = [
+        Store(register, (), make.load(store.buffer, _at(store, loop.var, make.sub(loop.min, make.const(step, INDEX)))), make.TRUE, loc=store.loc)
+        for store, registers in held.items()
+        for step, register in enumerate(registers, 1)
+    ]
+    steps: list[Stmt] = []
+    shifts: list[Stmt] = []
+    fresh: list[Buffer] = []
+    for old in _top(loop):
+        new = rewrite(old, exprs={E.Load: lambda load: reads.get(load, load)})
+        if not isinstance(old, Store) or old not in held:
+            steps.append(new)
+            continue
+        assert isinstance(new, Store)
+        latest = Buffer(f"{old.buffer.name}_next", (), new.value.dtype, "local", loc=old.loc)
+        fresh.append(latest)
+        value = make.load(latest, ())
+        steps += [Store(latest, (), new.value, make.TRUE, loc=old.loc), new.copy(value=value)]
+        for older, newer in zip(reversed(held[old]), [*reversed(held[old][:-1]), latest], strict=True):
+            shifts.append(Store(older, (), make.load(newer, ()), make.TRUE, loc=old.loc))
+    result: Stmt = Seq((*start, loop.copy(body=Seq((*steps, *shifts)))))
+    for buffer in (*fresh, *(register for registers in held.values() for register in registers)):
+        result = Alloc(buffer, result, loc=loop.loc)
+    return result
+
+
+def _register(store: Store, step: int) -> Buffer:
+    name = f"{store.buffer.name}_carry" + ("" if step == 1 else str(step))
+    return Buffer(name, (), store.value.dtype, "local", loc=store.loc)

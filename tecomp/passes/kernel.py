@@ -1,0 +1,134 @@
+"""One kernel: the thread loops of a nest joined into one variable for each thread axis."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..arith import bounds_of, can_prove, simplify
+from ..dtype import INDEX
+from ..errors import ScheduleError
+from ..ir import expr as E
+from ..ir import make
+from ..ir.axis import Range
+from ..ir.node import Expr
+from ..ir.stmt import Alloc, For, If, Launch, LoopKind, Stmt, Store
+from ..ir.subst import substitute_stmt
+from ..ir.visit import walk
+from ..target import Target
+from .accesses import bound_vars, has, uses
+from .kernel_checks import check_kernel, check_limits, check_local, writer_tags
+from .sink import sink_guards
+
+TAGS: Final = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
+
+
+def kernel(root: For, target: Target) -> Launch:
+    """Return the kernel that the outermost thread loop `root` begins.
+
+    Loops on one axis with different extents share the greatest; the others get a guard. Raises ScheduleError where
+    threads would do another's work, share what they cannot, or exceed the target's limits.
+    """
+    check_kernel(root)
+    nest = sink_guards(root)
+    inside = bound_vars(nest)
+    loops = (node for node in walk(nest) if isinstance(node, For) and node.kind is LoopKind.THREAD)
+    extents = {loop: _uniform(loop, inside) for loop in loops}
+    threads = {tag: _thread(tag, [extents[loop] for loop in extents if loop.thread == tag]) for tag in TAGS}
+    named = {tag: var for tag, var in threads.items() if var is not None}
+    body = _Joined(named).stmt(nest)
+    body = _one_writer(body, named, frozenset())
+    check_limits(root, named, target)
+    return Launch(tuple(named.items()), body, loc=root.loc)
+
+
+def _uniform(loop: For, inside: set[E.Var]) -> Expr:
+    """Return an extent for a thread loop that the host can compute: the greatest its own takes inside the kernel."""
+    extent = loop.extent
+    if not uses(extent, inside) and not has(extent, E.Load):
+        return extent
+    ranges = {var: Range(var.min, var.extent) for var in inside if var.min is not None and var.extent is not None}
+    _, last = bounds_of(extent, ranges)
+    if last is None or uses(last, inside) or has(last, E.Load):
+        raise ScheduleError(
+            f"a loop of {loop.thread} has the extent {extent!r}",
+            because="it changes inside the kernel without a known upper bound",
+            legal="bind a loop of constant extent, such as the inner one of a split by a factor",
+            location=loop.loc,
+        )
+    return last
+
+
+def _thread(tag: str, extents: list[Expr]) -> E.Var | None:
+    """Return the variable of a thread axis, over the greatest of the extents asked for; None where none is."""
+    if not extents:
+        return None
+    greatest = extents[0]
+    for extent in extents[1:]:
+        if can_prove(make.le(extent, greatest)):
+            continue
+        greatest = extent if can_prove(make.le(greatest, extent)) else make.maximum(greatest, extent)
+    return E.Var(tag.replace(".", "_"), INDEX, make.const(0, INDEX), simplify(greatest))
+
+
+class _Joined:
+    """Replaces thread loops by the kernel's variables; inside a kernel, parallel loops are serial."""
+
+    def __init__(self, threads: dict[str, E.Var]) -> None:
+        self.threads = threads
+
+    def stmt(self, node: Stmt) -> Stmt:
+        new = node.map(self.stmt, lambda expr: expr)
+        if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope == "local":
+            tags = writer_tags(node)
+            check_local(new, [self.threads[tag] for tag in tags], tags)
+        if isinstance(new, For) and new.kind is LoopKind.PARALLEL:
+            return new.copy(kind=LoopKind.SERIAL)
+        return self.loop(new) if isinstance(new, For) and new.kind is LoopKind.THREAD else new
+
+    def loop(self, node: For) -> Stmt:
+        var = self.threads[node.thread]
+        body = substitute_stmt(node.body, {node.var: make.add(node.min, var)})
+        assert var.extent is not None
+        if can_prove(make.le(var.extent, node.extent)):
+            return body
+        return If(make.lt(var, node.extent), body, loc=node.loc)
+
+
+def _one_writer(node: Stmt, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:
+    """Let one thread do each store that all threads of an axis would do alike.
+
+        S[k] = A[k]  ->  if threadIdx_x == 0: S[k] = A[k]      S in shared memory
+    """
+    if isinstance(node, If):
+        fixed = {node.condition.a, node.condition.b} if isinstance(node.condition, E.Eq) else set[Expr]()
+        inner = known | {var for var in threads.values() if var in fixed}
+        return node.map(lambda part: _one_writer(part, threads, inner if part is node.then else known), lambda expr: expr)
+    if isinstance(node, Store) and node.buffer.scope in ("shared", "global"):
+        return _guard_store(node, threads, known)
+    return node.map(lambda part: _one_writer(part, threads, known), lambda expr: expr)
+
+
+def _guard_store(store: Store, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:
+    named = {node for index in store.indices for node in walk(index)}
+    result: Stmt = store
+    for tag, var in threads.items():
+        apart = store.buffer.scope == "shared" and tag.startswith("blockIdx")
+        if var in named or var in known or apart or _one(var):
+            continue
+        if uses(store.value, {var}):
+            _refuse_race(store, tag)
+        result = If(make.eq(var, make.const(0, INDEX)), result, loc=store.loc)
+    return result
+
+
+def _one(var: E.Var) -> bool:
+    return isinstance(var.extent, E.Const) and var.extent.value == 1
+
+
+def _refuse_race(store: Store, tag: str) -> None:
+    raise ScheduleError(
+        f"several threads write one element of {store.buffer.name}",
+        because=f"the value depends on {tag}, the element does not",
+        legal="bind an axis of the stage's data, not one it reduces",
+        location=store.loc,
+    )

@@ -1,0 +1,109 @@
+"""What a kernel may not do: bind blocks twice, keep block memory across blocks, pass registers between threads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ..errors import ScheduleError
+from ..ir import expr as E
+from ..ir.stmt import Alloc, For, LoopKind, Stmt, Store
+from ..ir.visit import walk
+from ..target import Target
+from .accesses import accesses, bound_vars, stored
+from .overlap import Overlap
+
+
+def check_kernel(root: For) -> None:
+    """Raise ScheduleError where the nest cannot be one kernel."""
+    _check_blocks(root, root, ())
+    for node in walk(root):
+        if isinstance(node, Alloc):
+            _check_alloc(root, node)
+
+
+def _check_blocks(root: For, node: Stmt, blocks: tuple[str, ...]) -> None:
+    """Refuse a loop over blocks inside one over the same blocks, or beside work that those blocks would repeat."""
+    if isinstance(node, For) and node.kind is LoopKind.THREAD and node.thread.startswith("blockIdx"):
+        if node.thread in blocks:
+            _refuse_blocks(root, node)
+        blocks = (*blocks, node.thread)
+    for part in node.substatements():
+        _check_blocks(root, part, blocks)
+
+
+def _refuse_blocks(root: For, node: Stmt) -> None:
+    inner, outer = _first_store(node), last_store(root)
+    raise ScheduleError(
+        f"stage {inner} is attached inside {outer}'s kernel; it may bind threads, not blocks",
+        because=f"{outer}'s blocks would each run all of {inner}'s blocks",
+        legal=f"bind {inner} to threads only, or compute_root",
+        location=node.loc,
+    )
+
+
+def _first_store(node: Stmt) -> str:
+    return next((below.buffer.name for below in walk(node) if isinstance(below, Store)), "(no store)")
+
+
+def last_store(node: Stmt) -> str:
+    names = [below.buffer.name for below in walk(node) if isinstance(below, Store)]
+    return names[-1] if names else "(no store)"
+
+
+def _check_alloc(root: For, node: Alloc) -> None:
+    buffer = node.buffer
+    if buffer.scope == "global":
+        raise ScheduleError(
+            f"buffer {buffer.name} is in global memory but computed inside {last_store(root)}'s kernel",
+            because="a kernel cannot allocate global memory",
+            legal=f"compute_root, or set_scope('shared') or set_scope('local') of {buffer.name}",
+            location=buffer.loc or node.loc,
+        )
+    for below in walk(node.body):
+        if isinstance(below, For) and below.thread.startswith("blockIdx"):
+            _refuse_blocks(root, below)
+
+
+def writer_tags(node: Alloc) -> frozenset[str]:
+    """Return the thread axes among whose threads loops inside the allocation divide the stores to it."""
+    loops = (below for below in walk(node.body) if isinstance(below, For) and below.kind is LoopKind.THREAD)
+    return frozenset(loop.thread for loop in loops if node.buffer in stored(loop.body))
+
+
+def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -> None:
+    """Refuse registers that one thread of `owners` fills and another reads."""
+    overlap = Overlap(owners, bound_vars(node.body).__contains__)
+    touches = [access for access in accesses(node.body) if access.buffer is node.buffer]
+    writes = dict.fromkeys(access.indices for access in touches if access.writes)
+    reads = dict.fromkeys(access.indices for access in touches if not access.writes)
+    if all(overlap.apart(write, read) for write in writes for read in reads):
+        return
+    name = node.buffer.name
+    raise ScheduleError(
+        f"local buffer {name} read by another thread",
+        because=f"the threads of {', '.join(sorted(tags))} divide its elements, each in registers of its own",
+        legal=f"set_scope('shared') of {name}, or compute_at inside the loop bound to the thread",
+        location=node.buffer.loc or node.loc,
+    )
+
+
+def check_limits(root: For, threads: Mapping[str, E.Var], target: Target) -> None:
+    """Refuse launches that are known to exceed what the target allows."""
+    limits = target.limits
+    most = dict(zip("xyz", limits.block, strict=True)), dict(zip("xyz", limits.grid, strict=True))
+    total = 1
+    for tag, var in threads.items():
+        if not isinstance(var.extent, E.Const):
+            continue
+        kind, _, axis = tag.partition(".")
+        extent, limit = int(var.extent.value), most[kind == "blockIdx"][axis]
+        if extent > limit:
+            _refuse_extent(root, f"{tag} of {last_store(root)} has extent {extent}", f"{limit}", target)
+        total *= extent if kind == "threadIdx" else 1
+    if total > limits.threads_per_block:
+        asked = f"a block of {last_store(root)} has {total} threads"
+        _refuse_extent(root, asked, f"{limits.threads_per_block} threads a block", target)
+
+
+def _refuse_extent(root: For, asked: str, limit: str, target: Target) -> None:
+    raise ScheduleError(asked, because=f"the target {target} allows {limit}", legal="split by a smaller factor", location=root.loc)

@@ -1,0 +1,176 @@
+"""Expressions of one vectorized loop, for all lanes together, reading nothing in lanes that a condition leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Final
+
+from ..arith import can_prove
+from ..dtype import INDEX
+from ..ir import expr as E
+from ..ir import make
+from ..ir.node import Expr
+from ..ir.stmt import Buffer, Stmt, Store
+from ..ir.visit import rewrite
+from . import lanes
+from .accesses import allocated
+
+Request = tuple[Expr, Expr]
+"""An expression and the mask (TRUE: every lane) under which it is evaluated."""
+Steps = Generator[Request, Expr, Expr]
+
+
+class LaneExprs:
+    """What each scalar expression is in all lanes: itself when all lanes agree, else a vector.
+
+    `values` are the variables that differ from lane to lane, `wide` the buffers with a dimension for the lane,
+    `inhabited` the masks known to hold in at least one lane.
+    """
+
+    def __init__(self, var: E.Var, ramp: E.Ramp) -> None:
+        self.lanes = ramp.lanes
+        self.values: dict[E.Var, Expr] = {var: ramp}
+        self.wide: dict[Buffer, Buffer] = {}
+        self.inhabited: set[Expr] = {make.TRUE}
+        self.memo: dict[Request, Expr] = {}
+
+    def under(self, root: Expr, mask: Expr) -> Expr:
+        """Return `root` in all lanes; lanes outside `mask` hold anything, and read nothing."""
+        running: list[tuple[Request, Steps]] = [((root, mask), self.steps(root, mask))]
+        reply: Any = None
+        while running:
+            request, steps = running[-1]
+            try:
+                wanted = steps.send(reply)
+            except StopIteration as done:
+                self.memo[request] = reply = done.value
+                running.pop()
+                continue
+            reply = self.memo.get(wanted)
+            if reply is None:
+                running.append((wanted, self.steps(*wanted)))
+        return reply
+
+    def steps(self, node: Expr, mask: Expr) -> Steps:
+        """Yield the requests for what `node` consists of, and return it."""
+        return _STEPS.get(type(node), LaneExprs.elementwise)(self, node, mask)
+
+    def elementwise(self, node: Expr, mask: Expr) -> Steps:
+        if isinstance(node, E.Var):
+            return self.values.get(node, node)
+        operands: list[Expr] = []
+        for operand in node.operands():
+            operands.append((yield operand, mask))
+        return lanes.build(node, operands)
+
+    def load(self, node: E.Load, mask: Expr) -> Steps:
+        indices: list[Expr] = []
+        for index in node.indices:
+            indices.append((yield index, mask))
+        own = yield node.mask, mask
+        buffer = self.wide.get(node.buffer)
+        if buffer is not None:
+            lane = E.Ramp(make.const(0, INDEX), make.const(1, INDEX), self.lanes)
+            return E.Load(buffer, (*indices, lane), self.spread_mask(mask, own))
+        if all(index.dtype.lanes == 1 for index in indices) and own.dtype.lanes == 1:
+            if not indices or mask in self.inhabited or _inside(node.buffer, indices):
+                return E.Load(node.buffer, tuple(indices), own)
+        wide = (*indices[:-1], make.broadcast(indices[-1], self.lanes)) if indices else ()
+        return E.Load(node.buffer, wide, self.spread_mask(mask, own))
+
+    def spread_mask(self, mask: Expr, own: Expr) -> Expr:
+        joined = both(mask, own)
+        return joined if joined is make.TRUE else make.broadcast(joined, self.lanes)
+
+    def choice(self, node: E.IfElse, mask: Expr) -> Steps:
+        condition = yield node.condition, mask
+        if condition.dtype.lanes == 1:
+            return lanes.build(node, [condition, (yield node.yes, mask), (yield node.no, mask)])
+        yes = yield node.yes, both(mask, condition)
+        no = yield node.no, both(mask, opposite(condition))
+        return E.Select(condition, make.broadcast(yes, self.lanes), make.broadcast(no, self.lanes))
+
+    def conjunction(self, node: E.And, mask: Expr) -> Steps:
+        a = yield node.a, mask
+        b = yield node.b, mask if a.dtype.lanes == 1 else both(mask, a)
+        return both(a, b)
+
+    def disjunction(self, node: E.Or, mask: Expr) -> Steps:
+        a = yield node.a, mask
+        b = yield node.b, mask if a.dtype.lanes == 1 else both(mask, opposite(a))
+        return lanes.build(node, [a, b])
+
+    def division(self, node: E.Binary, mask: Expr) -> Steps:
+        """A divisor is 1 in the lanes left out: it might be zero there."""
+        a = yield node.a, mask
+        b = yield node.b, mask
+        if mask is not make.TRUE and not isinstance(lanes.spread_value(b), E.Const):
+            one = make.broadcast(make.const(1, b.dtype.element), self.lanes)
+            b = E.Select(make.broadcast(mask, self.lanes), make.broadcast(b, self.lanes), one)
+        return lanes.build(node, [a, b])
+
+    def one_lane(self, root: Stmt, lane: Expr) -> Stmt:
+        """Return `root` as it is, its accesses to buffers with a dimension for the lane at that lane."""
+        own = allocated(root)
+        wide = {old: new for old, new in self.wide.items() if old not in own}
+
+        def load(node: E.Load) -> Expr:
+            return node if node.buffer not in wide else E.Load(wide[node.buffer], (*node.indices, lane), node.mask)
+
+        def store(node: Store) -> Stmt:
+            if node.buffer not in wide:
+                return node
+            return node.copy(buffer=wide[node.buffer], indices=(*node.indices, lane))
+
+        return rewrite(root, {E.Load: load}, {Store: store}) if wide else root
+
+
+_STEPS: Final[dict[type[Expr], Callable[[LaneExprs, Any, Expr], Steps]]] = {
+    E.Load: LaneExprs.load,
+    E.IfElse: LaneExprs.choice,
+    E.And: LaneExprs.conjunction,
+    E.Or: LaneExprs.disjunction,
+    E.FloorDiv: LaneExprs.division,
+    E.FloorMod: LaneExprs.division,
+    E.TruncDiv: LaneExprs.division,
+    E.TruncMod: LaneExprs.division,
+}
+
+
+def both(a: Expr, b: Expr) -> Expr:
+    """Return a and b, lane by lane."""
+    if a is make.TRUE or b is make.TRUE or a is b:
+        return b if a is make.TRUE else a
+    lanes_ = max(a.dtype.lanes, b.dtype.lanes)
+    return E.And(make.broadcast(a, lanes_), make.broadcast(b, lanes_)) if lanes_ > 1 else make.logical_and(a, b)
+
+
+def opposite(condition: Expr) -> Expr:
+    """Return not condition, lane by lane."""
+    return make.logical_not(condition) if condition.dtype.lanes == 1 else E.Not(condition)
+
+
+def some_lane(condition: Expr) -> Expr | None:
+    """Return a scalar that holds exactly where `condition` does in some lane; None where no simple one is known.
+
+    ramp(b, 1, 8) < broadcast(n, 8) holds in some lane where b < n.
+    """
+    if not isinstance(condition, (E.Lt, E.Le)) or condition.a.dtype.element is not INDEX:
+        return None
+    a, b = lanes.step(condition.a), lanes.step(condition.b)
+    if a is None or b is None:
+        return None
+    slope = make.sub(a[1], b[1])
+    if not isinstance(slope, E.Const):
+        return None
+    at = make.const(0 if slope.value >= 0 else condition.dtype.lanes - 1, INDEX)
+    return lanes.SCALAR[type(condition)](make.add(a[0], make.mul(a[1], at)), make.add(b[0], make.mul(b[1], at)))
+
+
+def _inside(buffer: Buffer, indices: list[Expr]) -> bool:
+    """Whether the element exists whatever the variables are."""
+    zero = make.const(0, INDEX)
+    return all(
+        can_prove(make.le(zero, index)) and can_prove(make.lt(index, extent))
+        for index, extent in zip(indices, buffer.shape, strict=True)
+    )

@@ -1,0 +1,93 @@
+"""Launch: maximal nests of thread loops become kernels, one variable for each thread axis; the rest is the host's.
+
+    for i_o in thread("blockIdx.x", (n + 255) // 256):       with launch(blockIdx_x=(n + 255) // 256, threadIdx_x=256):
+        for i_i in thread("threadIdx.x", 256):          ->       if blockIdx_x*256 + threadIdx_x < n:
+            if i_o*256 + i_i < n:                                    B[blockIdx_x*256 + threadIdx_x] = ...
+                B[i_o*256 + i_i] = ...
+
+Serial loops around a nest stay on the host, which launches once an iteration. On a CPU there are no threads to launch:
+thread loops are refused.
+"""
+
+from __future__ import annotations
+
+from ..errors import ScheduleError
+from ..ir.expr import Load
+from ..ir.func import Func, Level
+from ..ir.stmt import Alloc, Evaluate, For, If, LoopKind, Stmt, Store
+from ..ir.visit import walk
+from ..target import Target
+from .accesses import has
+from .kernel import kernel
+
+
+def run(func: Func, target: Target) -> Func:
+    """Return `func` at level DEVICE."""
+    if target.kind != "cuda":
+        _refuse_threads(func, target)
+        return func.with_body(func.body, Level.DEVICE)
+    return func.with_body(_host(func.body, target), Level.DEVICE)
+
+
+def _refuse_threads(func: Func, target: Target) -> None:
+    for node in walk(func.body):
+        if isinstance(node, For) and node.kind is LoopKind.THREAD:
+            raise ScheduleError(
+                f"stage {stage_name(node)} is bound to {node.thread}",
+                because=f"the target {target} has no such threads",
+                legal='parallel, vectorize; or target="cuda"',
+                location=node.loc,
+            )
+
+
+def stage_name(stmt: Stmt) -> str:
+    """Return what the statement's own work is called: the last buffer it stores to."""
+    names = [node.buffer.name for node in walk(stmt) if isinstance(node, Store)]
+    return names[-1] if names else "(no store)"
+
+
+def _host(node: Stmt, target: Target) -> Stmt:
+    """Return a statement of the host's part with its thread nests as kernels."""
+    match node:
+        case For(kind=LoopKind.THREAD):
+            return kernel(node, target)
+        case Store() | Evaluate():
+            _refuse_unbound(node)
+        case Alloc() if node.buffer.scope != "global":
+            _refuse_scope(node)
+        case For() if node.kind in (LoopKind.PARALLEL, LoopKind.VECTORIZED):
+            return node.copy(kind=LoopKind.SERIAL, body=_host(node.body, target))
+        case If() if has(node.condition, Load):
+            _refuse_host_read(node)
+        case _:
+            pass
+    return node.map(lambda part: _host(part, target), lambda expr: expr)
+
+
+def _refuse_unbound(node: Stmt) -> None:
+    raise ScheduleError(
+        f"stage {stage_name(node)} has no axis bound to a block or thread",
+        because="all work of a CUDA program is done by kernels",
+        legal="s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage",
+        location=node.loc,
+    )
+
+
+def _refuse_scope(node: Alloc) -> None:
+    buffer = node.buffer
+    raise ScheduleError(
+        f"buffer {buffer.name} is in {buffer.scope} memory but outside every kernel",
+        because=f"{buffer.scope} memory lives as long as one kernel",
+        legal="compute_at under a loop bound to a block, or set_scope('global')",
+        location=buffer.loc or node.loc,
+    )
+
+
+def _refuse_host_read(node: If) -> None:
+    buffer = next(load.buffer for load in walk(node.condition) if isinstance(load, Load))
+    raise ScheduleError(
+        f"a condition outside every kernel reads {buffer.name}",
+        because="the host cannot read device memory between launches",
+        legal="bind a loop outside the condition",
+        location=node.loc,
+    )

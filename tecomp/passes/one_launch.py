@@ -1,0 +1,190 @@
+"""A loop over kernels becomes one kernel with the loop inside, where each thread reads only what it wrote itself.
+
+    for t in range(1, m):                             for bx in thread("blockIdx.x", 4):
+        for bx in thread("blockIdx.x", 4):                for tx in thread("threadIdx.x", 256):
+            for tx in thread("threadIdx.x", 256):   ->        for t in range(1, m):
+                S[t, bx * 256 + tx] =                             S[t, bx * 256 + tx] =
+                    S[t - 1, bx * 256 + tx] + ...                     S[t - 1, bx * 256 + tx] + ...
+
+Threads are not synchronised between the iterations any more, so no two of them may touch one element that either writes.
+Where that cannot be proved the loop stays on the host, one launch a step. The kernel just before such a loop (the first
+rows of a scan) joins it under the same condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..ir import expr as E
+from ..ir import make
+from ..ir.func import Func
+from ..ir.node import Expr
+from ..ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq, Stmt
+from ..ir.subst import substitute_stmt
+from ..ir.visit import walk
+from ..target import Target
+from .accesses import Access, accesses, allocated, bound_vars, uses
+from .overlap import Overlap
+
+
+class ThreadNest(NamedTuple):
+    """Loops over threads around `body`, which has none."""
+
+    loops: tuple[For, ...]
+    body: Stmt
+
+    def around(self, body: Stmt) -> Stmt:
+        """Return other statements in the same loops."""
+        for loop in reversed(self.loops):
+            body = loop.copy(body=body)
+        return body
+
+
+def run(func: Func, target: Target) -> Func:
+    """Return `func` with the loops over kernels that allow it inside their kernels."""
+    return func.with_body(_host(func.body))
+
+
+def _host(stmt: Stmt) -> Stmt:
+    match stmt:
+        case Seq():
+            return _sequence(stmt)
+        case Alloc():
+            body = _host(stmt.body)
+            return stmt if body is stmt.body else stmt.copy(body=body)
+        case For(kind=LoopKind.SERIAL):
+            return _loop(stmt)
+        case _:
+            return stmt
+
+
+def _sequence(seq: Seq) -> Stmt:
+    steps: list[Stmt] = []
+    for old in seq.stmts:
+        new = _host(old)
+        if new is not old and steps:
+            joined = _joined([steps[-1], new])
+            if joined is not None:
+                steps[-1] = joined
+                continue
+        steps.append(new)
+    same = len(steps) == len(seq.stmts) and all(x is y for x, y in zip(steps, seq.stmts, strict=True))
+    return seq if same else steps[0] if len(steps) == 1 else Seq(tuple(steps))
+
+
+def _loop(loop: For) -> Stmt:
+    body = _host(loop.body)
+    held, inner = _temporaries(body, loop.var)
+    nest = _one_nest(inner)
+    if nest is None or any(uses(part, {loop.var}) for outer in nest.loops for part in (outer.min, outer.extent)):
+        return loop if body is loop.body else loop.copy(body=body)
+    private = {*bound_vars(nest.body), loop.var}
+    if not _apart(nest.loops, nest.body, nest.body, private):
+        return loop if body is loop.body else loop.copy(body=body)
+    result = nest.around(_invariant_guard(loop.copy(body=nest.body)))
+    for buffer in reversed(held):
+        result = Alloc(buffer, result, loc=loop.loc)
+    return result
+
+
+def _temporaries(stmt: Stmt, var: E.Var) -> tuple[list[Buffer], Stmt]:
+    """Take the allocations off the top of a loop's body: they may as well be made once, before it."""
+    held: list[Buffer] = []
+    while isinstance(stmt, Alloc) and not any(uses(extent, {var}) for extent in stmt.buffer.shape):
+        held.append(stmt.buffer)
+        stmt = stmt.body
+    return held, stmt
+
+
+def _one_nest(stmt: Stmt) -> ThreadNest | None:
+    if isinstance(stmt, Seq):
+        joined = _joined(stmt.stmts)
+        return None if joined is None else thread_nest(joined)
+    return thread_nest(stmt)
+
+
+def _joined(steps: Sequence[Stmt]) -> Stmt | None:
+    """Return several kernels as one; None where their threads differ or do not keep to themselves."""
+    first = thread_nest(steps[0]) if steps else None
+    if first is None:
+        return None
+    body = first.body
+    for step in steps[1:]:
+        other = thread_nest(step)
+        if other is None or not _same_threads(first.loops, other.loops):
+            return None
+        names: dict[E.Var, Expr] = {b.var: a.var for a, b in zip(first.loops, other.loops, strict=True)}
+        renamed = substitute_stmt(other.body, names)
+        if not _apart(first.loops, body, renamed, bound_vars(body) | bound_vars(renamed)):
+            return None
+        body = _under_one_guard(body, renamed)
+    return first.around(body)
+
+
+def thread_nest(stmt: Stmt) -> ThreadNest | None:
+    """Return a statement as thread loops around a body without any, guards between them sunk below; else None."""
+    loops: list[For] = []
+    guards: list[Expr] = []
+    while True:
+        if isinstance(stmt, For) and stmt.kind is LoopKind.THREAD:
+            loops.append(stmt)
+            stmt = stmt.body
+        elif isinstance(stmt, If) and stmt.otherwise is None and _thread_loop_below(stmt.then):
+            guards.append(stmt.condition)
+            stmt = stmt.then
+        else:
+            break
+    if not loops or any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in walk(stmt)):
+        return None
+    return ThreadNest(tuple(loops), If(make.logical_and(*guards), stmt, loc=stmt.loc) if guards else stmt)
+
+
+def _thread_loop_below(stmt: Stmt) -> bool:
+    while isinstance(stmt, If) and stmt.otherwise is None:
+        stmt = stmt.then
+    return isinstance(stmt, For) and stmt.kind is LoopKind.THREAD
+
+
+def _same_threads(a: Sequence[For], b: Sequence[For]) -> bool:
+    return len(a) == len(b) and all(
+        x.thread == y.thread and x.min is y.min and x.extent is y.extent for x, y in zip(a, b, strict=True)
+    )
+
+
+def _apart(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> bool:
+    """Return whether no thread touches by `b` an element that another touches by `a`, where either writes it."""
+    overlap = Overlap([loop.var for loop in loops], lambda var: var in private)
+    own = allocated(a) | allocated(b)
+    by_buffer: dict[Buffer, list[Access]] = {}
+    for access in accesses(b):
+        by_buffer.setdefault(access.buffer, []).append(access)
+    return all(
+        overlap.apart(x.indices, y.indices)
+        for x in accesses(a)
+        if x.buffer not in own
+        for y in by_buffer.get(x.buffer, ())
+        if x.writes or y.writes
+    )
+
+
+def _invariant_guard(loop: For) -> Stmt:
+    """Return the loop with a guard that every iteration asks alike around it."""
+    guard = loop.body
+    if isinstance(guard, If) and guard.otherwise is None and not uses(guard.condition, {loop.var}) and _pure(guard):
+        return guard.copy(then=_invariant_guard(loop.copy(body=guard.then)))
+    return loop
+
+
+def _under_one_guard(first: Stmt, second: Stmt) -> Stmt:
+    """Return both in sequence, under one guard where both ask the same."""
+    if isinstance(first, If) and isinstance(second, If) and first.condition is second.condition and _pure(first):
+        if first.otherwise is None and second.otherwise is None:
+            return first.copy(then=_under_one_guard(first.then, second.then))
+    parts = (*(first.stmts if isinstance(first, Seq) else (first,)), *(second.stmts if isinstance(second, Seq) else (second,)))
+    return Seq(parts)
+
+
+def _pure(guard: If) -> bool:
+    """Return whether nothing the program stores can change the guard's condition."""
+    return not any(isinstance(node, E.Load) for node in walk(guard.condition))

@@ -1,0 +1,152 @@
+"""When do two accesses touch one element? Then which of the variables that tell the threads (or lanes) apart agree?
+
+An access is a function from (owners, private loop variables, common variables) to indices. Two owners run at once, so
+the owners' variables and the private ones differ between two accesses while the common ones agree. Equality of two
+indices is one linear equation; a coefficient greater than all the smaller terms together forces its own difference to
+be zero, as digits of a number do:
+
+    16*ty + tx, with tx in [0, 16), on both sides: equal only where ty = ty' and tx = tx'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ..arith.affine import Affine, affine, lane
+from ..arith.interval import interval
+from ..ir import expr as E
+from ..ir.node import Expr
+from ..ir.visit import walk
+
+Private = Callable[[E.Var], bool]
+
+
+class _Term(NamedTuple):
+    """coefficient * m, for an unknown integer m in [low, high]; m is the difference of `owner` where it has one."""
+
+    coefficient: int
+    low: float
+    high: float
+    owner: Expr | None
+
+    @property
+    def reach(self) -> float:
+        return self.coefficient * max(abs(self.low), abs(self.high))
+
+
+class Overlap:
+    """Answers for one set of `owners` and one notion of which other variables are `private` to an access."""
+
+    def __init__(self, owners: Iterable[E.Var], private: Private) -> None:
+        self.owners, self.private = frozenset(owners), private
+
+    def agreeing(self, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> frozenset[Expr] | None:
+        """Return the owners that must agree where the indices `a` and `b` are equal; None where they never are."""
+        forced: set[Expr] = set()
+        for x, y in zip(a, b, strict=True):
+            equal = self._equation(x, y)
+            if equal is None:
+                return None
+            forced |= equal
+        self._join_quotients(forced)
+        return self.owners & forced
+
+    def apart(self, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+        """Return whether no two different owners touch one element by `a` and `b`."""
+        agreeing = self.agreeing(a, b)
+        return agreeing is None or agreeing == self.owners
+
+    def _join_quotients(self, forced: set[Expr]) -> None:
+        """Where f // c and f % c both agree, f agrees, and with it the digits of f."""
+        pending = [term for term in forced if isinstance(term, E.FloorDiv)]
+        while pending:
+            term = pending.pop()
+            if E.FloorMod(term.a, term.b) not in forced:
+                continue
+            digits = (self._equation(term.a, term.a) or set()) - forced
+            pending += [digit for digit in digits if isinstance(digit, E.FloorDiv)]
+            forced |= digits
+
+    def _equation(self, x: Expr, y: Expr) -> set[Expr] | None:
+        """Return the owner terms forced equal by x = y; None when x = y is impossible."""
+        left, right = affine(x), affine(y)
+        terms = self._terms(left, right)
+        constant = left.constant - right.constant
+        if _never(terms, constant):
+            return None
+        forced: set[Expr] = set()
+        for term, rest in zip(terms, _sums_behind(terms), strict=True):
+            if term.coefficient <= rest + abs(constant):
+                break
+            if term.owner is not None:
+                forced.add(term.owner)
+        return forced
+
+    def _terms(self, left: Affine, right: Affine) -> list[_Term]:
+        """Return what x - y consists of besides its constant, the greatest coefficient first."""
+        found: list[_Term] = []
+        loose: dict[int, tuple[float, float]] = {}
+        for term in {**left.terms, **right.terms}:
+            p, q = left.terms.get(term, 0), right.terms.get(term, 0)
+            low, high = _range(term)
+            kind = self._kind(term)
+            if kind == "common":
+                _add(loose, p - q, low, high)
+            elif kind == "owner" and p == q:
+                found.append(_Term(abs(p), low - high, high - low, term))
+            else:
+                _add(loose, p, low, high)
+                _add(loose, -q, low, high)
+        found += [_Term(coefficient, low, high, None) for coefficient, (low, high) in loose.items()]
+        return sorted(found, key=lambda term: -term.coefficient)
+
+    def _kind(self, term: Expr) -> str:
+        kind = "common"
+        for node in walk(term):
+            if isinstance(node, E.Load) or node.dtype.lanes > 1:
+                return "private"
+            if isinstance(node, E.Var) and (is_lane(node) or self.private(node)):
+                return "private"
+            if node in self.owners:
+                kind = "owner"
+        return kind
+
+
+def is_lane(var: E.Var) -> bool:
+    """Whether `var` is what an affine form has for the number of a vector's lane."""
+    return var.name == "lane" and isinstance(var.extent, E.Const) and var is lane(int(var.extent.value))
+
+
+def _sums_behind(terms: list[_Term]) -> list[float]:
+    """Return for each term how much all the smaller ones together can reach."""
+    sums = [0.0]
+    for term in reversed(terms[1:]):
+        sums.append(sums[-1] + term.reach)
+    return sums[len(terms) - 1 :: -1] if terms else []
+
+
+def _range(term: Expr) -> tuple[float, float]:
+    bounds = interval(term)
+    return -math.inf if bounds.lo is None else bounds.lo, math.inf if bounds.hi is None else bounds.hi
+
+
+def _add(loose: dict[int, tuple[float, float]], coefficient: int, low: float, high: float) -> None:
+    """Add coefficient * [low, high], under the coefficient's magnitude."""
+    if coefficient == 0:
+        return
+    if coefficient < 0:
+        coefficient, low, high = -coefficient, -high, -low
+    below, above = loose.get(coefficient, (0, 0))
+    loose[coefficient] = (below + low, above + high)
+
+
+def _never(terms: list[_Term], constant: int) -> bool:
+    """Whether no choice of the terms makes the sum with `constant` zero."""
+    low = constant + sum(term.coefficient * term.low for term in terms)
+    high = constant + sum(term.coefficient * term.high for term in terms)
+    if low > 0 or high < 0:
+        return True
+    divisor = math.gcd(*(term.coefficient for term in terms))
+    return constant % divisor != 0 if divisor else constant != 0

@@ -1,0 +1,29 @@
+"""THE TABLE: every pass, in order, with the reason why it stands where it does."""
+
+from __future__ import annotations
+
+from ..ir.func import Level
+from . import barrier, carry, flatten, hoist, launch, narrow, one_launch, partition, prefetch, simplify, unroll, vectorize
+from .manager import Pass
+
+ALL, CUDA = ("llvm", "cuda"), ("cuda",)
+LOOPS, DEVICE, FLAT = Level.LOOPS, Level.DEVICE, Level.FLAT
+
+PIPELINE = (
+    Pass("simplify", simplify.run, ALL, LOOPS, "lowering writes guards and indices as the relations give them"),
+    Pass("partition", partition.run, ALL, LOOPS, "a loop vectorizes whole only where its guard is gone"),
+    Pass("one_launch", one_launch.run, CUDA, LOOPS, "needs one affine index a dimension, before vectors and copies"),
+    Pass("vectorize", vectorize.run, ALL, LOOPS, "guards left are tails; they become masks"),
+    Pass("unroll", unroll.run, ALL, LOOPS, "copies what is final: vector code, not lanes"),
+    Pass("tidy", simplify.run, ALL, LOOPS, "unrolled indices are constants now"),
+    Pass("hoist", hoist.run, ALL, LOOPS, "invariant guards leave loops before registers are looked for in them"),
+    Pass("carry", carry.run, CUDA, LOOPS, "a loop over time is inside its thread only after one_launch"),
+    Pass("prefetch", prefetch.run, CUDA, LOOPS, "waits on loads only where carry made iterations depend on registers"),
+    Pass("launch", launch.run, CUDA, DEVICE, "everything that moves loops in and out of kernels is done"),
+    Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
+    Pass("flatten", flatten.run, ALL, FLAT, "dimensions are of no more use; offsets simplify together"),
+    Pass("narrow", narrow.run, ALL, FLAT, "last: it needs the interval of every final offset"),
+)
+
+LOOP_PASSES = ("simplify", "partition", "vectorize", "unroll", "tidy", "hoist")
+"""The passes whose result `tecomp.lower` shows when no target is given."""

@@ -1,0 +1,119 @@
+"""Vectorize: loops of kind VECTORIZED become vector code.
+
+    for i in vectorized(8):                     with lanes ramp(0, 1, 8)
+        if io*8 + i < n:                 ->     B[ramp(io*8, 1, 8)] = A[ramp(io*8, 1, 8)] + broadcast(1, 8)
+            B[io*8 + i] = A[io*8 + i] + 1         in the lanes where ramp(io*8, 1, 8) < broadcast(n, 8)
+
+Lanes where a guard is false are neither read nor written. A loop stays serial where its lanes could meet in one element,
+where a vectorized or thread loop lies inside it, and (that statement only) where control differs from lane to lane.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Final
+
+from ..ir import expr as E
+from ..ir import make
+from ..ir.func import Func
+from ..ir.stmt import Buffer, For, LoopKind, Seq, Stmt
+from ..ir.subst import fresh_loops, substitute_stmt
+from ..ir.visit import walk
+from ..dtype import INDEX
+from ..target import Target
+from .accesses import Access, accesses, allocated, bound_vars, stored
+from .lane_code import LaneCode
+from .overlap import Overlap
+
+MOST_LANES: Final = 64
+"""A longer loop runs in steps of a natural vector."""
+VECTOR_BYTES: Final = {"llvm": 64, "cuda": 16}
+"""The natural vector: an AVX-512 register, the widest load of a GPU thread."""
+MOST_PAIRS: Final = 4096
+"""Pairs of accesses that are compared before a loop is left serial."""
+
+
+def run(func: Func, target: Target) -> Func:
+    """Return `func` without VECTORIZED loops."""
+    return func.with_body(_Vectorize(VECTOR_BYTES[target.kind]).stmt(func.body))
+
+
+class _Vectorize:
+    def __init__(self, vector_bytes: int) -> None:
+        self.vector_bytes = vector_bytes
+
+    def stmt(self, node: Stmt) -> Stmt:
+        if not (isinstance(node, For) and node.kind is LoopKind.VECTORIZED):
+            return node.map(self.stmt, lambda expr: expr)
+        if any(isinstance(below, For) and below.kind in _OWN_LANES for below in walk(node.body)):
+            return _serial(node.copy(body=self.stmt(node.body)))
+        if not lanes_apart(node):
+            return _serial(node)
+        return self.loop(node)
+
+    def loop(self, node: For) -> Stmt:
+        extent = node.extent.value if isinstance(node.extent, E.Const) else None
+        if extent == 0:
+            return Seq((), loc=node.loc)
+        if extent == 1:
+            return substitute_stmt(node.body, {node.var: node.min})
+        if extent is not None and extent <= MOST_LANES:
+            return LaneCode(node.var, node.min, int(extent)).stmt(node.body)
+        return self.steps(node)
+
+    def steps(self, node: For) -> Stmt:
+        """Return a serial loop over whole vectors, then what is left, lane by masked lane where its size is unknown."""
+        lanes = max(2, self.vector_bytes // _widest(node.body))
+        whole = make.floordiv(node.extent, lanes)
+        step = E.Var(node.var.name + "_v", INDEX, make.const(0, INDEX), whole)
+        first = make.add(node.min, make.mul(step, lanes))
+        main = For(step, LoopKind.SERIAL, LaneCode(node.var, first, lanes).stmt(node.body), loc=node.loc)
+        left = make.floormod(node.extent, lanes)
+        if isinstance(left, E.Const) and left.value == 0:
+            return main
+        low = make.add(node.min, make.mul(whole, lanes))
+        return Seq((main, self.tail(node, low, left, lanes)), loc=node.loc)
+
+    def tail(self, node: For, low: E.Expr, left: E.Expr, lanes: int) -> Stmt:
+        if isinstance(left, E.Const):
+            rest = E.Var(node.var.name, INDEX, low, left)
+            return self.loop(node.copy(var=rest, body=_again(node, rest)))
+        rest = E.Var(node.var.name, INDEX, low, make.const(lanes, INDEX))
+        return LaneCode(rest, low, lanes).guarded(make.lt(rest, make.add(low, left)), _again(node, rest))
+
+
+_OWN_LANES: Final = (LoopKind.VECTORIZED, LoopKind.THREAD)
+
+
+def _again(node: For, var: E.Var) -> Stmt:
+    """Return a second copy of the loop's body, for another variable."""
+    return fresh_loops(substitute_stmt(node.body, {node.var: var}))
+
+
+def _serial(node: For) -> For:
+    return node.copy(kind=LoopKind.SERIAL)
+
+
+def _widest(body: Stmt) -> int:
+    """Return the bytes of the widest element the body touches."""
+    return max((access.buffer.dtype.bytes for access in accesses(body)), default=4)
+
+
+def lanes_apart(loop: For) -> bool:
+    """Return whether no element that one iteration writes is touched by another."""
+    inside = bound_vars(loop.body)
+    overlap = Overlap([loop.var], inside.__contains__)
+    own = allocated(loop.body)
+    shared: dict[Buffer, dict[Access, None]] = {buffer: {} for buffer in stored(loop.body) if buffer not in own}
+    for access in accesses(loop.body):
+        if access.buffer in shared:
+            shared[access.buffer][access] = None
+    return all(_apart(overlap, list(touches)) for touches in shared.values())
+
+
+def _apart(overlap: Overlap, touches: list[Access]) -> bool:
+    writes = sum(access.writes for access in touches)
+    if writes * len(touches) > MOST_PAIRS:
+        return False
+    pairs = combinations_with_replacement(touches, 2)
+    return all(overlap.apart(a.indices, b.indices) for a, b in pairs if a.writes or b.writes)

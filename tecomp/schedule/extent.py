@@ -1,0 +1,72 @@
+"""How many iterations a loop has when its stage computes all of its result; bound inference may find that fewer do."""
+
+from __future__ import annotations
+
+from ..dtype import INDEX
+from ..ir import expr as E
+from ..ir import make
+from ..ir.axis import IterVar, Range
+from ..ir.node import Expr
+from ..ir.text_expr import ExprText
+from ..ir.visit import rewrite_expr
+from .relation import ZERO, Domains, Split
+from .stage import StageState, own_axes
+
+
+def declared_domains(state: StageState) -> Domains:
+    """Return the domain of every axis from the shape the operation was declared with, each starting at 0."""
+    exact = _Exact()
+    domains: Domains = {}
+    for axis in own_axes(state.op):
+        assert axis.dom is not None
+        domains[axis] = Range(ZERO, exact(axis.dom.extent))
+    bound = {axis for axis, mark in state.loops.items() if mark.thread is not None}
+    for relation in state.relations:
+        relation.domain_down(domains, bound, exact)
+    return domains
+
+
+def computes_all(state: StageState) -> bool:
+    """Return whether the stage computes all of its result, so that its loops have the extents declared."""
+    return state.is_output or state.feeds is not None
+
+
+def thread_extent(state: StageState, axis: IterVar) -> int | None:
+    """Return how many threads the loop `axis` would be when bound, where that is constant and can no longer change."""
+    for relation in state.relations:
+        if isinstance(relation, Split) and axis in relation.children:
+            wanted = relation.factor if axis is relation.inner else relation.nparts
+            if wanted is not None:
+                return constant(wanted)
+    return constant(declared_domains(state)[axis].extent) if computes_all(state) else None
+
+
+def show(value: Expr) -> str:
+    """Return an extent as text, each size by its name."""
+    return ExprText(lambda var: var.name, value.dtype)(value)
+
+
+def constant(value: Expr) -> int | None:
+    """Return the number that `value` is, None where it is no constant."""
+    return int(value.value) if isinstance(value, E.Const) else None
+
+
+class _Exact:
+    """Index arithmetic from int32 extents; a size is one variable, at least 0, wherever it occurs."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[E.Var, E.Var] = {}
+        self.memo: dict[Expr, Expr] = {}
+
+    def __call__(self, extent: Expr) -> Expr:
+        table = {
+            E.Var: self.size,
+            E.Const: lambda node: make.index(node.value) if node.dtype.is_integer else node,
+            E.Cast: lambda node: node.value if node.value.dtype is INDEX else make.index(node),
+            E.TensorRead: make.index,
+            E.Call: make.index,
+        }
+        return make.index(rewrite_expr(extent, table, self.memo))
+
+    def size(self, var: E.Var) -> Expr:
+        return self.sizes.setdefault(var, E.Var(var.name, INDEX, ZERO))

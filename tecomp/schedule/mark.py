@@ -1,0 +1,189 @@
+"""Primitives that say how the iterations of a loop run."""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import Any, Final, NamedTuple
+
+from ..errors import ScheduleError, UserTypeError
+from ..ir.axis import AxisKind, IterVar
+from ..ir.node import Expr
+from ..ir.stmt import LoopKind
+from ..location import Location
+from .axis import cannot, data_axes_of, describe, leaf, plain_leaf
+from .extent import computes_all, constant, declared_domains, show, thread_extent
+from .plan import StageView
+from .primitive import Change, primitive
+from .stage import LoopMark, StageState
+
+MAX_LANES: Final = 1024
+"""The most iterations that one vector may hold."""
+UNROLL_LIMIT: Final = 4096
+"""The most copies of a statement that unrolling makes. A nest of unrolled loops that would make more stays a nest of
+loops, which the target's compiler is asked to unroll as it sees fit."""
+THREADS: Final = tuple(f"{level}Idx.{dimension}" for level in ("block", "thread") for dimension in "xyz")
+"""The tags of the axes of a GPU's grid and block."""
+
+
+class PragmaRule(NamedTuple):
+    """What the value of a pragma may be, and what the pragma means."""
+
+    types: tuple[type, ...]
+    meaning: str
+
+
+PRAGMAS: Final = {
+    "auto_unroll_max_step": PragmaRule((int,), "an int: loops inside are unrolled that make no more copies than this"),
+    "unroll_explicit": PragmaRule((bool, int), "a bool: False leaves the copying to the target's compiler"),
+    "unroll": PragmaRule((NoneType,), "no value: the same as s[T].unroll"),
+    "vectorize": PragmaRule((NoneType,), "no value: the same as s[T].vectorize"),
+    "parallel": PragmaRule((NoneType,), "no value: the same as s[T].parallel"),
+}
+"""Every pragma that has an effect."""
+_KINDS: Final = {"vectorize": LoopKind.VECTORIZED, "unroll": LoopKind.UNROLLED, "parallel": LoopKind.PARALLEL}
+
+
+@primitive
+def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
+    """Run the iterations of a loop at once, each in a block or thread of its own of the GPU.
+
+        for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
+            for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
+                i = i.outer * 64 + i.inner                   ...
+    """
+    tag = _thread_tag(thread)
+    if leaf(stage, "bind", axis).kind is AxisKind.REDUCE:
+        raise _bound_reduction(stage, axis, tag)
+    found = plain_leaf(stage, "bind", axis)
+    for other, mark in stage.state.loops.items():
+        if mark.thread is not None and mark.thread.thread_tag == tag:
+            because = f"'{other.name}' is bound to it already, and one index cannot be two loops"
+            raise cannot("bind", found, stage, because, "fuse both loops, or bind to another thread axis", to=tag)
+    state = stage.state.with_mark(found, LoopMark(LoopKind.THREAD, thread))
+    _check_declared(stage.after(state), found, thread)
+    return state, None
+
+
+@primitive
+def vectorize(stage: StageView, axis: IterVar) -> Change[None]:
+    """Run the iterations of a loop of constant extent as the lanes of vectors.
+
+        for i.inner in range(4):
+            C[i.outer * 4 + i.inner] = A[i.outer * 4 + i.inner] + 1    ->    C[i.outer*4 : +4] = A[i.outer*4 : +4] + 1
+    """
+    return _marked(stage, axis, "vectorize"), None
+
+
+@primitive
+def unroll(stage: StageView, axis: IterVar) -> Change[None]:
+    """Write a loop of constant extent out; reduce axes and a scan's time may be unrolled too.
+
+    More than UNROLL_LIMIT copies are not made: the loops stay, with a request to the target's compiler.
+
+        for k in range(3):            acc += A[0]
+            acc += A[k]         ->    acc += A[1]
+                                      acc += A[2]
+    """
+    return _marked(stage, axis, "unroll"), None
+
+
+@primitive
+def parallel(stage: StageView, axis: IterVar) -> Change[None]:
+    """Share the iterations of a loop out among the processor's threads.
+
+        for i in range(n): ...    ->    for i in parallel(n): ...
+    """
+    return _marked(stage, axis, "parallel"), None
+
+
+@primitive
+def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Change[None]:
+    """Give the compiler a hint for a loop and what is inside; PRAGMAS lists all there are.
+
+        for i in range(64): ...    ->    for i in range(64, pragma(auto_unroll_max_step=16)): ...
+    """
+    if name not in PRAGMAS:
+        raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", list(PRAGMAS))
+    rule = PRAGMAS[name]
+    if type(value) not in rule.types:
+        raise UserTypeError(f"pragma: {name}={value!r} on '{stage.name}'", "that is no value of it", rule.meaning)
+    if name in _KINDS:
+        return _marked(stage, axis, name), None
+    found = leaf(stage, "pragma", axis)
+    mark = stage.state.mark(found)
+    if mark.thread is not None:
+        because = f"it is {describe(mark)}, so no loop is left that could follow it"
+        raise cannot("pragma", found, stage, because, "a loop that is not bound")
+    if name in dict(mark.pragmas):
+        raise cannot("pragma", found, stage, f"it has {name}={dict(mark.pragmas)[name]} already", "each pragma once")
+    return stage.state.with_mark(found, mark._replace(pragmas=(*mark.pragmas, (name, value)))), None
+
+
+def check_extent(stage: StageView, axis: IterVar, kind: LoopKind, extent: Expr, location: Location | None = None) -> None:
+    """Raise ScheduleError where a loop of `extent` iterations cannot run as `kind`.
+
+    Called when the primitive is, where the extent is known then; and again with what bound inference finds.
+    """
+    if kind not in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
+        return
+    verb = "vectorize" if kind is LoopKind.VECTORIZED else "unroll"
+    number = constant(extent)
+    if number is None:
+        because = f"extent {show(extent)} is not constant"
+        raise cannot(verb, axis, stage, because, f"split it by a constant, and {verb} the inner loop", location=location)
+    if kind is LoopKind.VECTORIZED and number > MAX_LANES:
+        because = f"{number} iterations are more than the {MAX_LANES} lanes that a vector may have"
+        raise cannot(verb, axis, stage, because, "split it, and vectorize the inner loop", location=location)
+
+
+def _marked(stage: StageView, axis: Any, verb: str) -> StageState:
+    """Return the record with a loop that so far runs serially running as `verb` says; its pragmas stay."""
+    found, kind = leaf(stage, verb, axis), _KINDS[verb]
+    mark = stage.state.mark(found)
+    if mark.kind is not LoopKind.SERIAL:
+        raise cannot(verb, found, stage, f"it is {describe(mark)} already", "one of both")
+    if kind is LoopKind.PARALLEL:
+        _check_alone(stage, found)
+    elif computes_all(stage.state):
+        check_extent(stage, found, kind, declared_domains(stage.state)[found].extent)
+    return stage.state.with_mark(found, mark._replace(kind=kind))
+
+
+def _check_alone(stage: StageView, axis: IterVar) -> None:
+    for other, mark in stage.state.loops.items():
+        if mark.kind is LoopKind.PARALLEL:
+            because = f"'{other.name}' of the same stage is parallel, and its iterations take all threads already"
+            raise cannot("parallel", axis, stage, because, "fuse both loops, and make the fused one parallel")
+
+
+def _thread_tag(thread: Any) -> str:
+    """Return the tag of a thread axis that a loop may be bound to."""
+    if not isinstance(thread, IterVar) or thread.kind is not AxisKind.THREAD:
+        what = f"axis '{thread.name}'" if isinstance(thread, IterVar) else repr(thread)
+        raise UserTypeError(f"bind: {what} is no thread axis", "a loop is bound to an index of the GPU", 'te.thread_axis("threadIdx.x")')
+    if thread.thread_tag not in THREADS:
+        virtual = thread.thread_tag.startswith("vthread")
+        because = "virtual threads are not available yet" if virtual else "a GPU has no such axis"
+        raise ScheduleError(f"bind: thread axis {thread.thread_tag}", because, THREADS)
+    return thread.thread_tag
+
+
+def _bound_reduction(stage: StageView, axis: IterVar, tag: str) -> ScheduleError:
+    because = "reducing across threads is not available yet"
+    if tag.startswith("blockIdx"):
+        because = "its iterations combine into one element, and blocks cannot combine what they computed"
+    return cannot("bind", axis, stage, because, data_axes_of(stage) or "unroll, or a serial loop", to=tag)
+
+
+def _check_declared(stage: StageView, axis: IterVar, thread: IterVar) -> None:
+    """Raise ScheduleError where the loop has another extent than the thread axis was declared with."""
+    if thread.dom is None:
+        return
+    start, declared, found = constant(thread.dom.min), constant(thread.dom.extent), thread_extent(stage.state, axis)
+    if start != 0:
+        because = f"the thread axis was declared to start at {show(thread.dom.min)}, and threads count from 0"
+    elif None not in (declared, found) and declared != found:
+        because = f"the loop has {found} iterations, and the thread axis was declared with {declared}"
+    else:
+        return
+    raise cannot("bind", axis, stage, because, f'te.thread_axis("{thread.thread_tag}"), which has the extent of its loop', to=thread.thread_tag)

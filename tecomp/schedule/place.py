@@ -1,0 +1,208 @@
+"""Primitives that say where a stage is computed, where its result is kept, and when it is stored."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..errors import ScheduleError, UserTypeError
+from ..ir import make
+from ..ir.axis import IterVar
+from ..ir.node import Expr
+from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
+from .axis import as_axis, check_has_loops, loops_of, why_no_leaf
+from .plan import StageView
+from .primitive import Change, primitive
+from .quantity import check_quantity
+from .stage import INLINE, At, StageState
+
+SCOPES: Final = ("global", "shared", "local")
+"""The memories a result may be kept in: everyone's, a block's, a thread's."""
+
+
+@primitive
+def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[None]:
+    """Compute the stage in a loop of a stage that reads it: in each iteration, what that iteration reads.
+
+    A later split of the loop moves the place into the inner one, a fuse into the fused one. Whether the loop is around
+    all readers is checked when the schedule is lowered.
+
+        for i in range(n):
+            B[i] = ...            for i in range(n):                                  # s[B].compute_at(s[C], i)
+        for i in range(n):   ->       B[i] = ...
+            C[i] = B[i] + 1           C[i] = B[i] + 1
+    """
+    if not isinstance(target, StageView):
+        raise UserTypeError(f"compute_at: {target!r} is no stage", f"it is a {type(target).__name__}", "s[C], of this schedule s")
+    found = as_axis(target, "compute_at", axis)
+    because, legal = _no_place(stage, target, found)
+    if because:
+        asked = f"compute_at: '{stage.name}' cannot be placed at loop '{found.name}' of '{target.name}'"
+        raise ScheduleError(asked, because, legal)
+    return stage.state.replace(attach=At(target.op, found)), None
+
+
+@primitive
+def compute_inline(stage: StageView) -> Change[None]:
+    """Compute the stage nowhere: put its formula in place of each read of it.
+
+        B[i] = A[i] * 2
+        C[i] = B[i] + 1      ->    C[i] = A[i] * 2 + 1
+    """
+    because, legal = _no_inlining(stage)
+    if because:
+        raise ScheduleError(f"compute_inline: '{stage.name}' {because} and cannot be inlined", legal=legal)
+    return stage.state.replace(attach=INLINE), None
+
+
+@primitive
+def compute_root(stage: StageView) -> Change[None]:
+    """Compute the stage in loops of its own, before all that read it; in a scan's body, so in each step.
+
+        for i in range(n):
+            B[i] = ...            for i in range(n):
+            C[i] = B[i] + 1  ->       B[i] = ...
+                                  for i in range(n):
+                                      C[i] = B[i] + 1
+    """
+    if isinstance(stage.op, PlaceholderOp):
+        check_has_loops(stage, "compute_root")
+    return stage.state.replace(attach=stage.state.default_attach), None
+
+
+@primitive
+def set_scope(stage: StageView, scope: str) -> Change[None]:
+    """Keep the result in global memory, in memory that a block's threads share, or in each thread's own.
+
+        B: f32[64]    ->    B: f32[64] in shared
+    """
+    state = stage.state
+    asked = f"set_scope: '{stage.name}' in {scope!r}"
+    if scope not in SCOPES:
+        because = "warp scope is not available yet" if scope == "warp" else "no memory is called so"
+        raise ScheduleError(asked, because, SCOPES)
+    check_has_loops(stage, "set_scope")
+    if state.is_output and scope != "global":
+        raise ScheduleError(asked, "it is an output, which the caller keeps in global memory", "global")
+    if state.feeds is not None:
+        scan = state.feeds.name
+        raise ScheduleError(asked, f"it is written into the result of scan '{scan}'", f"s[{scan}].set_scope")
+    return state.replace(scope=scope), None
+
+
+@primitive
+def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
+    """Store the result only where a condition over axes, thread axes and sizes holds.
+
+        B[0] = ...    ->    if threadIdx_x == 0: B[0] = ...
+    """
+    check_has_loops(stage, "set_store_predicate")
+    condition = make.convert(predicate)
+    if not condition.dtype.is_bool or condition.dtype.lanes > 1:
+        asked = f"set_store_predicate: {predicate!r} on '{stage.name}'"
+        raise UserTypeError(asked, f"it is {condition.dtype}, not a condition", "a comparison, such as axis == 0")
+    check_quantity(stage.plan, f"set_store_predicate: {condition!r} on '{stage.name}'", condition, axes=True)
+    return stage.state.replace(store_predicate=condition), None
+
+
+def _no_place(stage: StageView, target: StageView, axis: IterVar) -> tuple[str, str]:
+    """Say why the stage cannot be in that loop of `target`, and what would be legal; nothing when it can."""
+    if target.plan is not stage.plan:
+        return f"'{target.name}' is a stage of another schedule", "a stage of the same one"
+    cycle = _cycle(stage, target)
+    if cycle:
+        return f"compute_at cycle: {'→'.join(cycle)}", "compute_root for one of them"
+    return _fixed(stage) or _no_loop(target, axis) or _not_read(stage, target) or _leaves_scan(stage, target) or ("", "")
+
+
+def _cycle(stage: StageView, target: StageView) -> list[str]:
+    """Return the names from `target` to the stage and back, where the target is computed inside the stage.
+
+    A stage is only ever placed at one that reads it, so the walk is needed only for a target that stands before it.
+    """
+    position = stage.plan.position
+    names, op = [target.name], target.op
+    while op is not stage.op and position[target.op] < position[stage.op]:
+        attach = stage.plan.states[op].attach
+        if not isinstance(attach, At):
+            return []
+        op = attach.op
+        names.append(op.name)
+    return [*names, target.name] if op is stage.op else []
+
+
+def _fixed(stage: StageView) -> tuple[str, str] | None:
+    """Say why the stage cannot be in any loop of another."""
+    state = stage.state
+    if isinstance(stage.op, PlaceholderOp):
+        return f"'{stage.name}' is a placeholder: its values come from the caller", "a computed stage"
+    if state.is_output:
+        return f"'{stage.name}' is an output, and outputs are computed at the root", "the root"
+    if state.is_update and state.feeds is not None:
+        return f"'{stage.name}' is the update of scan '{state.feeds.name}' and is computed in its time loop", "that loop"
+    if state.feeds is not None:
+        return f"'{stage.name}' is the init of scan '{state.feeds.name}' and is computed before its time loop", "the root"
+    if isinstance(stage.op, ScanOp):
+        return f"'{stage.name}' is a scan, and a scan inside another stage's loop is not available yet", "the root"
+    return None
+
+
+def _no_loop(target: StageView, axis: IterVar) -> tuple[str, str] | None:
+    """Say why `axis` is no loop of the target."""
+    if isinstance(target.op, PlaceholderOp):
+        return f"'{target.name}' is a placeholder and has no loops", "a stage that reads it"
+    if target.state.attach is INLINE:
+        return f"'{target.name}' is inlined and has no loops", f"s[{target.name}].compute_root() first, or a stage that reads it"
+    reason = why_no_leaf(target, axis)
+    return (f"'{axis.name}' is no loop of it: {reason}", loops_of(target)) if reason else None
+
+
+def _not_read(stage: StageView, target: StageView) -> tuple[str, str] | None:
+    """Say that the target does not need the stage."""
+    if stage.plan.reads(target.op, stage.op):
+        return None
+    readers = [f"s[{reader.name}]" for reader in stage.plan.readers[stage.op]]
+    return f"'{target.name}' does not read '{stage.name}'", f"a stage that does: {', '.join(readers)}"
+
+
+def _leaves_scan(stage: StageView, target: StageView) -> tuple[str, str] | None:
+    """Say that the place is outside the scan at whose steps the stage is computed."""
+    scan = stage.state.group
+    outer: Operation | None = target.op
+    while outer is not None and scan is not None:
+        outer = stage.plan.states[outer].group
+        if outer is scan:
+            return None
+    if scan is None:
+        return None
+    body = next(group.body for group in stage.plan.groups if group.scan is scan)
+    readers = [f"s[{reader.name}]" for reader in stage.plan.readers[stage.op] if reader in body]
+    because = f"'{stage.name}' depends on the state of scan '{scan.name}' and is computed at each of its steps"
+    return because, f"a stage of the same step: {', '.join(readers)}"
+
+
+def _no_inlining(stage: StageView) -> tuple[str, str]:
+    """Say what about the stage keeps it from being inlined, and what to do instead; nothing when it can be."""
+    op, state = stage.op, stage.state
+    if not isinstance(op, ComputeOp):
+        return ("is a scan" if isinstance(op, ScanOp) else "is a placeholder"), "a computed stage"
+    if op.reduce_axis:
+        return "has a reduction", "use compute_at"
+    if state.is_output:
+        return "is an output", "a stage between the inputs and the outputs"
+    if op.num_outputs > 1:
+        return f"has {op.num_outputs} outputs", "use compute_at"
+    if state.feeds is not None:
+        return f"is the {'update' if state.is_update else 'init'} of scan '{state.feeds.name}'", "inline what it reads"
+    guests = stage.plan.guests[op]
+    if guests:
+        names = ", ".join(f"'{guest.name}'" for guest in sorted(guests, key=stage.plan.position.__getitem__))
+        return f"has {names} computed in its loops", "inline it before, or place them elsewhere"
+    if _scheduled(state):
+        return "is already scheduled", "inline it before, and schedule the stages that read it"
+    return "", ""
+
+
+def _scheduled(state: StageState) -> bool:
+    """Return whether a primitive said anything of the stage that inlining would lose."""
+    return state.leaves is not state.axes or bool(state.loops or state.scope) or state.store_predicate is not None
+

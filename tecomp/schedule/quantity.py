@@ -1,0 +1,60 @@
+"""Expressions that a schedule may hold (factors over sizes, store predicates over axes too) and their Python text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ..errors import ScheduleError
+from ..ir import expr as E
+from ..ir.node import Expr
+from ..ir.visit import walk
+from .plan import Plan
+
+_SPELLING: Final[dict[type[Expr], str]] = {
+    E.Add: "({} + {})",
+    E.Sub: "({} - {})",
+    E.Mul: "({} * {})",
+    E.FloorDiv: "({} // {})",
+    E.FloorMod: "({} % {})",
+    E.TruncDiv: "te.truncdiv({}, {})",
+    E.TruncMod: "te.truncmod({}, {})",
+    E.Min: "te.min({}, {})",
+    E.Max: "te.max({}, {})",
+    E.Eq: "({} == {})",
+    E.Ne: "({} != {})",
+    E.Lt: "({} < {})",
+    E.Le: "({} <= {})",
+    E.And: "te.all({}, {})",
+    E.Or: "te.any({}, {})",
+    E.Not: "(~{})",
+    E.IfElse: "te.if_then_else({}, {}, {})",
+}
+"""How a user writes each node that a schedule may hold, besides variables, constants and casts."""
+
+
+def check_quantity(plan: Plan, asked: str, value: Expr, *, axes: bool) -> None:
+    """Raise ScheduleError unless `value` is integer arithmetic over sizes and, where `axes` may occur, axes."""
+    legal = "arithmetic over sizes" + (" and axes" if axes else "")
+    for node in walk(value):
+        if isinstance(node, E.TensorRead):
+            raise ScheduleError(asked, f"it reads '{node.tensor.name}', and what a schedule says holds for all data", legal)
+        if not isinstance(node, (E.Var, E.Const, E.Cast)) and type(node) not in _SPELLING:
+            raise ScheduleError(asked, f"{node!r} is no arithmetic that a schedule can hold", legal)
+        if isinstance(node, E.Var) and not axes and node in plan.owner:
+            raise ScheduleError(asked, f"'{node.name}' is an axis of '{plan.owner[node].name}'", legal)
+
+
+def spell(value: Expr, name: Callable[[E.Var], str]) -> str:
+    """Return the Python text that makes `value`, an expression that `check_quantity` let pass.
+
+    A literal needs no type: it takes that of the other operand.
+    """
+    if isinstance(value, E.Var):
+        return name(value)
+    if isinstance(value, E.Const):
+        return repr(value.value)
+    operands = [spell(operand, name) for operand in value.operands()]
+    if isinstance(value, E.Cast):
+        return f"{operands[0]}.astype({str(value.dtype)!r})"
+    return _SPELLING[type(value)].format(*operands)

@@ -1,0 +1,100 @@
+"""The schedule users hold: `s[T]` is the stage of a tensor, and each primitive a method of it.
+
+    s = te.create_schedule(C.op)
+    outer, inner = s[C].split(C.op.axis[0], factor=64)
+    s[B].compute_at(s[C], outer)
+    print(s)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import ScheduleError, UserError, UserTypeError
+from ..te.tensor import Operation, PlaceholderOp, Tensor
+from . import loops, mark, place
+from .plan import Applied, Plan, StageView
+from .sketch import sketch
+from .text import replay
+
+
+class Stage(StageView):
+    """One stage of a schedule; its methods are the primitives."""
+
+    __slots__ = ()
+
+    split = loops.split
+    fuse = loops.fuse
+    reorder = loops.reorder
+    tile = loops.tile
+
+    bind = mark.bind
+    vectorize = mark.vectorize
+    unroll = mark.unroll
+    parallel = mark.parallel
+    pragma = mark.pragma
+
+    compute_at = place.compute_at
+    compute_inline = place.compute_inline
+    compute_root = place.compute_root
+    set_scope = place.set_scope
+    set_store_predicate = place.set_store_predicate
+
+
+class Schedule(Plan):
+    """How the stages of a program are computed. `print(s)` draws it, `s.text()` is Python that makes it again."""
+
+    def __init__(self, outputs: Sequence[Operation]) -> None:
+        super().__init__(outputs)
+        self.stages = tuple(Stage(self, op) for op in self.ops)
+        """The stages, each after those it reads."""
+
+    def __getitem__(self, key: Tensor | Operation) -> Stage:
+        """Return the stage that computes a tensor, or of an operation; ScheduleError where it has none here."""
+        op = key.op if isinstance(key, Tensor) else key
+        if not isinstance(op, Operation):
+            raise UserTypeError(f"s[{key!r}]", f"it is a {type(key).__name__}", "a tensor or an operation of this schedule")
+        position = self.position.get(op)
+        if position is None:
+            because = f"no output reads it; the outputs are {', '.join(output.name for output in self.outputs)}"
+            raise ScheduleError(f"'{op.name}' has no stage in this schedule", because, f"one of {_some(self.ops)}")
+        return self.stages[position]
+
+    @property
+    def history(self) -> tuple[Applied, ...]:
+        """What was applied so far, oldest first, each with the user's line."""
+        return tuple(self.applied)
+
+    def text(self) -> str:
+        """Return Python that makes this schedule of a fresh one, `s`, of the same computation."""
+        return replay(self)
+
+    def __repr__(self) -> str:
+        return sketch(self)
+
+
+def create_schedule(ops: Operation | Sequence[Operation]) -> Schedule:
+    """Return a schedule for the outputs `ops`: every stage they need in serial loops of its own, one after the other."""
+    outputs = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    if not outputs:
+        raise UserError("te.create_schedule of no operation", "nothing would be computed", "te.create_schedule(T.op)")
+    for output in outputs:
+        _check_output(output)
+    return Schedule(outputs)
+
+
+def _check_output(output: Any) -> None:
+    if isinstance(output, Tensor):
+        because = "a schedule is made for operations: one may compute several tensors"
+        raise UserTypeError(f"te.create_schedule of tensor '{output.name}'", because, f"te.create_schedule({output.op.name}.op)")
+    if not isinstance(output, Operation):
+        raise UserTypeError(f"te.create_schedule of {output!r}", f"it is a {type(output).__name__}", "T.op, or a list of operations")
+    if isinstance(output, PlaceholderOp):
+        raise UserError(f"te.create_schedule of placeholder '{output.name}'", "nothing computes it", "an operation that reads it")
+
+
+def _some(ops: Sequence[Operation], most: int = 12) -> str:
+    """List operations by name, the last ones when there are many."""
+    listed = ", ".join(op.name for op in ops[-most:])
+    return listed if len(ops) <= most else f"..., {listed}"

@@ -1,0 +1,129 @@
+"""The record of one stage: its loops, where it is computed, where its result is kept. It never changes; a primitive
+returns another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self, TypeAlias
+
+from ..ir.axis import IterVar
+from ..ir.node import Expr
+from ..ir.stmt import LoopKind
+from ..te.tensor import ComputeOp, Operation, ScanOp
+from .relation import Relation
+
+
+class Fixed(Enum):
+    """A place that needs no loop to name it."""
+
+    ROOT = "root"
+    """In no other stage's loops."""
+    INLINE = "inline"
+    """Nowhere: the body is substituted where it is read."""
+    SCAN = "scan"
+    """In the time loop of the scan whose step it is part of."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class At:
+    """In the loop `axis` of the stage of `op`, as that axis was when it was named.
+
+    A later split or fuse of it moves the place: `Schedule.attach_axis` says to where.
+    """
+
+    op: Operation
+    axis: IterVar
+
+
+ROOT, INLINE, SCAN = Fixed.ROOT, Fixed.INLINE, Fixed.SCAN
+Attach: TypeAlias = Fixed | At
+
+
+class LoopMark(NamedTuple):
+    """How a leaf's iterations run; `thread` is the axis of the GPU it is bound to, pragmas are (name, value) pairs."""
+
+    kind: LoopKind = LoopKind.SERIAL
+    thread: IterVar | None = None
+    pragmas: tuple[tuple[str, Any], ...] = ()
+
+
+UNMARKED = LoopMark()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StageState:
+    """One stage as the primitives applied so far leave it."""
+
+    op: Operation
+    axes: tuple[IterVar, ...]
+    """Every axis there is or was: the operation's own, then those that primitives made."""
+    leaves: tuple[IterVar, ...]
+    """The axes that are loops, outermost first; the very tuple `axes` until a primitive changes them."""
+    relations: tuple[Relation, ...] = ()
+    """How the leaves were made of the operation's axes, oldest first."""
+    loops: Mapping[IterVar, LoopMark] = MappingProxyType({})
+    """What is special about some of the leaves; the others are plain serial loops."""
+    attach: Attach = ROOT
+    scope: str = ""
+    """global, shared or local; empty where the threads around the stage decide."""
+    store_predicate: Expr | None = None
+    is_output: bool = False
+    group: ScanOp | None = None
+    """The scan that computes this stage at each of its steps."""
+    feeds: ScanOp | None = None
+    """The scan into whose result this stage writes: the first steps (an init), or each later one (an update)."""
+
+    def replace(self, **changes: Any) -> Self:
+        """Return this record with some fields changed."""
+        return replace(self, **changes)
+
+    def positions(self) -> dict[IterVar, int]:
+        """Return how many loops are outside each leaf."""
+        return {axis: number for number, axis in enumerate(self.leaves)}
+
+    def mark(self, axis: IterVar) -> LoopMark:
+        """Return how the loop `axis` runs."""
+        return self.loops.get(axis, UNMARKED)
+
+    def with_mark(self, axis: IterVar, mark: LoopMark) -> Self:
+        """Return this record with the loop `axis` running so."""
+        return self.replace(loops=MappingProxyType({**self.loops, axis: mark}))
+
+    @property
+    def is_update(self) -> bool:
+        """Whether this stage computes the next step of a scan's state."""
+        return self.feeds is not None and self.group is self.feeds
+
+    @property
+    def is_init(self) -> bool:
+        """Whether this stage computes the first steps of a scan's state."""
+        return self.feeds is not None and self.group is not self.feeds
+
+    @property
+    def time_axis(self) -> IterVar | None:
+        """The axis along which a scan steps: the scan's own, or the one that is a single point in an update."""
+        if isinstance(self.op, ScanOp):
+            return self.op.scan_axis
+        return self.op.axis[0] if self.is_update and isinstance(self.op, ComputeOp) else None
+
+    @property
+    def default_attach(self) -> Fixed:
+        """Where the stage is computed when nothing else is said."""
+        return ROOT if self.group is None else SCAN
+
+
+def initial(op: Operation, *, is_output: bool, group: ScanOp | None, feeds: ScanOp | None) -> StageState:
+    """Return the record of a stage that no primitive was applied to: its axes as serial loops, data before reduction."""
+    axes = own_axes(op)
+    state = StageState(op, axes, axes, is_output=is_output, group=group, feeds=feeds)
+    return state.replace(attach=state.default_attach)
+
+
+def own_axes(op: Operation) -> tuple[IterVar, ...]:
+    """Return the axes an operation is declared over that can be loops."""
+    if isinstance(op, ScanOp):
+        return (op.scan_axis,)
+    return (*op.axis, *op.reduce_axis) if isinstance(op, ComputeOp) else ()

@@ -1,0 +1,138 @@
+"""A schedule as Python: the calls that make it again on the same computation.
+
+    C = s.stages[1].op
+    blockIdx_x = te.thread_axis('blockIdx.x')
+
+    i_outer, i_inner = s[C].split(C.axis[0], factor=64)
+    s[C].bind(i_outer, blockIdx_x)
+
+Executed with `s` a schedule fresh from `te.create_schedule` and `te` at hand, the text gives a schedule of equal text.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from inspect import Parameter
+from typing import Any, SupportsIndex
+
+from ..ir.axis import AxisKind, IterVar
+from ..ir.expr import Var
+from ..ir.node import Expr
+from ..ir.text_expr import Names
+from ..te.tensor import ComputeOp, Operation, ScanOp
+from .plan import Applied, Plan, StageView
+from .primitive import PRIMITIVES
+from .quantity import spell
+
+
+def replay(plan: Plan) -> str:
+    """Return the text; empty when no primitive was applied."""
+    script = _Script(plan)
+    calls = [script.call(applied) for applied in plan.applied]
+    stages = [f"{name} = s.stages[{plan.position[op]}].op" for op, name in sorted(script.stages.items(), key=script.place)]
+    parts = ["\n".join([*stages, *script.sizes.values(), *script.threads.values()]), "\n".join(calls)]
+    return "".join(f"{part}\n" for part in "\n\n".join(filter(None, parts)).splitlines())
+
+
+class _Script:
+    """Writes calls, and notes which stages, sizes and thread axes they name."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.names = Names()
+        self.names.taken |= {"s", "te"}
+        self.stages: dict[Operation, str] = {}
+        self.sizes: dict[Var, str] = {}
+        """The line that defines each size."""
+        self.threads: dict[IterVar, str] = {}
+        """The line that defines each thread axis."""
+        self.axes: dict[Var, str] = {}
+        """How each axis is written; a variable stands for its axis."""
+
+    def place(self, item: tuple[Operation, str]) -> int:
+        return self.plan.position[item[0]]
+
+    def call(self, applied: Applied) -> str:
+        arguments = ", ".join(self.arguments(applied))
+        text = f"s[{self.stage(applied.op)}].{applied.primitive}({arguments})"
+        made = applied.result if isinstance(applied.result, tuple) else (applied.result,)
+        new = [axis for axis in made if isinstance(axis, IterVar) and axis.var not in self.axes]
+        for axis in new:
+            self.axes[axis.var] = self.names(axis)
+        return f"{', '.join(map(self.names, new))} = {text}" if new else text
+
+    def arguments(self, applied: Applied) -> Iterator[str]:
+        """Yield the arguments as they are written in the call, those at their default left out."""
+        for name, parameter in PRIMITIVES[applied.primitive].parameters.items():
+            if name not in applied.arguments:
+                continue
+            value = applied.arguments[name]
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                yield from map(self.value, value)
+            elif parameter.default is Parameter.empty:
+                yield self.value(value)
+            elif value is not None:
+                yield f"{name}={self.value(value)}"
+
+    def value(self, value: Any) -> str:
+        if isinstance(value, StageView):
+            return f"s[{self.stage(value.op)}]"
+        if isinstance(value, IterVar):
+            return self.thread(value) if value.kind is AxisKind.THREAD else self.variable(value.var)
+        if isinstance(value, Expr):
+            return spell(value, self.variable)
+        if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+            return str(operator.index(value))
+        return repr(value)
+
+    def stage(self, op: Operation) -> str:
+        """Return the name of an operation; its axes are written with it."""
+        if op not in self.stages:
+            self.stages[op] = name = self.names(op)
+            for part, axes in _axes(op).items():
+                self.axes |= {axis.var: f"{name}.{part.format(number)}" for number, axis in enumerate(axes)}
+        return self.stages[op]
+
+    def thread(self, axis: IterVar) -> str:
+        if axis not in self.threads:
+            self.axes[axis.var] = name = self.names(axis)
+            self.threads[axis] = f"{name} = te.thread_axis({', '.join(self.thread_arguments(axis))})"
+        return self.axes[axis.var]
+
+    def thread_arguments(self, axis: IterVar) -> Iterator[str]:
+        if axis.dom is not None:
+            begin = spell(axis.dom.min, self.variable)
+            yield f"({begin}, {spell(axis.dom.min + axis.dom.extent, self.variable)})"
+        yield repr(axis.thread_tag)
+        if axis.name != axis.thread_tag:
+            yield f"name={axis.name!r}"
+
+    def variable(self, var: Var) -> str:
+        """Return how a variable is written: as its axis, or as a size, which some stage's shape gives."""
+        if var in self.axes:
+            return self.axes[var]
+        owner = self.plan.owner.get(var)
+        if owner is not None:
+            self.stage(owner)
+            return self.axes[var]
+        if var not in self.sizes:
+            self.size(var)
+        return self.names(var)
+
+    def size(self, var: Var) -> None:
+        for op in self.plan.ops:
+            for tensor in op.outputs:
+                for number, extent in enumerate(tensor.shape):
+                    if extent is var:
+                        text = f"{self.stage(op)}.output({tensor.value_index}).shape[{number}]"
+                        self.sizes[var] = f"{self.names(var)} = {text}"
+                        return
+        self.sizes[var] = f"# {self.names(var)} is a variable of the computation"
+
+
+def _axes(op: Operation) -> dict[str, tuple[IterVar, ...]]:
+    """Return an operation's own axes, by how its attribute names each."""
+    if isinstance(op, ComputeOp):
+        return {"axis[{}]": op.axis, "reduce_axis[{}]": op.reduce_axis}
+    return {"scan_axis": (op.scan_axis,)} if isinstance(op, ScanOp) else {}

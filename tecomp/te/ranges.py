@@ -1,0 +1,209 @@
+"""Reads outside a tensor and divisions by zero, found when a compute is declared.
+
+A fault is reported only with a proof: values of the axes at which the program would do it, or for symbolic extents a
+difference that is never negative. What depends on data, or on sizes that are not tied to one another, passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arith.interval import interval
+from ..errors import UserError
+from ..ir import expr as E
+from ..ir.node import Expr
+from ..ir.visit import walk
+from .grid import Array, Grid, Spans, evaluate, grid
+from .linear import Linear, linear
+from .reads import Access, Guards, accesses
+from .tensor import ComputeOp
+
+LATER = 1 << 20
+"""An index below 0 that this many steps of one axis make positive may belong to a scan's update."""
+
+
+class Fault(NamedTuple):
+    """What is wrong; `early` says that it would be right at later values of one axis of the compute."""
+
+    error: UserError
+    early: bool = False
+
+
+def check_accesses(op: ComputeOp) -> None:
+    """Raise UserError for a read out of range or a division by zero.
+
+    A read that is wrong only at the first values of an axis is kept in `op.early`: in a scan's update that axis may be
+    the time, which begins at step k; that is known when the scan is declared.
+    """
+    for fault in faults(op, {}):
+        if not fault.early:
+            raise fault.error
+        op.early = op.early or fault.error
+
+
+def faults(op: ComputeOp, spans: Spans) -> Iterator[Fault]:
+    """Yield what is wrong in `op` when the axes of `spans` take those values only."""
+    for expr in op.expressions():
+        for access in accesses(expr):
+            if isinstance(access.node, E.TensorRead):
+                yield from _read_faults(op, access.node, access.guards, spans)
+            else:
+                yield from _division_faults(op, access, spans)
+
+
+def _read_faults(op: ComputeOp, read: E.TensorRead, guards: Guards, spans: Spans) -> Iterator[Fault]:
+    for dim, (index, extent) in enumerate(zip(read.indices, read.tensor.shape, strict=True)):
+        if _is_whole_axis(index, extent) or _is_inside(index, extent):
+            continue
+        fault = _outside_somewhere(op, read, dim, guards, spans)
+        if fault is None and not guards:
+            fault = _outside_at_the_end(op, read, dim)
+        if fault is not None:
+            yield fault
+            return
+
+
+def _is_whole_axis(index: Expr, extent: Expr) -> bool:
+    """Answer at a glance for A[i], where i runs over all of A."""
+    whole = isinstance(index, E.Var) and index.extent is extent
+    return whole and isinstance(index.min, E.Const) and index.min.value == 0
+
+
+def _is_inside(index: Expr, extent: Expr) -> bool:
+    low, high = interval(index)
+    most = interval(extent).lo
+    return low is not None and high is not None and most is not None and low >= 0 and high < most
+
+
+def _outside_somewhere(op: ComputeOp, read: E.TensorRead, dim: int, guards: Guards, spans: Spans) -> Fault | None:
+    """Look for values of the axes at which the index is below 0, or not below an extent that is known."""
+    index, extent = read.indices[dim], read.tensor.shape[dim]
+    found = _evaluated(index, guards, spans)
+    if found is None:
+        return None
+    points, values, held = found
+    beyond = values >= int(extent.value) if isinstance(extent, E.Const) else np.array(False)
+    wrong = held & ((values < 0) | beyond)
+    if not wrong.any():
+        return None
+    first = np.argwhere(wrong)[0]
+    at, value = points.point(first), int(values[tuple(first)])
+    reach = f"is {value}{_where(at, index)}"
+    if at and all(_is_bounded(var, spans) for var in at):
+        reach = f"lies in [{values[held].min()}, {values[held].max()}] and {reach}"
+    return Fault(_outside(op, read, dim, reach), early=value < 0 and _rises(op, index, at))
+
+
+def _outside_at_the_end(op: ComputeOp, read: E.TensorRead, dim: int) -> Fault | None:
+    """Compare the greatest value of a linear index with a symbolic extent, none of the sizes being 0.
+
+    A[i + 1], i in [0, n), A of n elements: the greatest is n, which is never below n.
+    """
+    index, extent = linear(read.indices[dim]), linear(read.tensor.shape[dim])
+    if index is None or extent is None:
+        return None
+    greatest, sizes = Linear({}, index.constant), set[E.Var]()
+    for var, coefficient in index.terms.items():
+        ends = _ends(var)
+        if ends is None:
+            return None
+        greatest = greatest.plus(ends[coefficient > 0], coefficient)
+        sizes.update(ends[1].terms)
+    excess = greatest.plus(extent, -1)
+    if any(var not in sizes or coefficient < 0 for var, coefficient in excess.terms.items()):
+        return None
+    if excess.constant + sum(excess.terms.values()) < 0:
+        return None
+    return Fault(_outside(op, read, dim, f"reaches {_linear_text(greatest)}"))
+
+
+def _ends(var: E.Var) -> tuple[Linear, Linear] | None:
+    """Return the least and the greatest value of an axis; None for what is no axis, or has other ends."""
+    if var.min is None or var.extent is None:
+        return None
+    first, extent = linear(var.min), linear(var.extent)
+    if first is None or extent is None or any(part.extent is not None for part in (*first.terms, *extent.terms)):
+        return None
+    return first, first.plus(extent).plus(Linear({}, 1), -1)
+
+
+def _division_faults(op: ComputeOp, access: Access, spans: Spans) -> Iterator[Fault]:
+    divisor = access.node.operands()[1]
+    low, high = interval(divisor)
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return
+    found = _evaluated(divisor, access.guards, spans)
+    if found is None:
+        return
+    points, values, held = found
+    wrong = held & (values == 0)
+    if wrong.any():
+        at = points.point(np.argwhere(wrong)[0])
+        value = "" if isinstance(divisor, E.Var) else _where(at, divisor)
+        yield Fault(
+            UserError(
+                f"division by zero in stage '{op.name}': divisor {divisor!r} takes value 0{value}",
+                because=f"it divides in {access.node!r}",
+                legal="a divisor that is never 0, or te.if_then_else(divisor != 0, ..., otherwise)",
+                location=op.loc,
+            )
+        )
+
+
+def _evaluated(expr: Expr, guards: Guards, spans: Spans) -> tuple[Grid, Array, Array] | None:
+    """Return points, the value of `expr` at each, and which of them exist; None where data or a size decides."""
+    points = grid([expr], guards, spans)
+    if points is None:
+        return None
+    values, held = evaluate(expr, points.values), points.holds()
+    if values is None or held is None:
+        return None
+    return points, np.broadcast_to(values, points.shape), held
+
+
+def _is_bounded(var: E.Var, spans: Spans) -> bool:
+    """Answer whether the grid goes to the end of the axis: not where a size is its extent."""
+    if var in spans:
+        return spans[var][1] is not None
+    ends = () if var.extent is None else walk(var.extent)
+    return not any(isinstance(node, E.Var) and node.extent is None for node in ends)
+
+
+def _rises(op: ComputeOp, index: Expr, at: Mapping[E.Var, int]) -> bool:
+    """Answer whether the index is 0 or more at a later value of one axis, with the others as they are."""
+    for axis in op.axis:
+        if axis.var in at:
+            moved = evaluate(index, {var: np.array(value + LATER * (var is axis.var)) for var, value in at.items()})
+            if moved is not None and moved >= 0:
+                return True
+    return False
+
+
+def _outside(op: ComputeOp, read: E.TensorRead, dim: int, reach: str) -> UserError:
+    tensor = read.tensor
+    extent = tensor.shape[dim]
+    last = int(extent.value) - 1 if isinstance(extent, E.Const) else f"{extent!r} - 1"
+    return UserError(
+        f"te.compute '{op.name}': {read!r} reads outside '{tensor.name}'",
+        because=f"index {dim}, {read.indices[dim]!r}, {reach}; '{tensor.name}' has extent {extent!r} there",
+        legal=f"0 to {last}, or te.if_then_else(condition, {read!r}, otherwise)"
+        if last != -1
+        else "no element: it is empty",
+        location=op.loc,
+    )
+
+
+def _where(at: Mapping[E.Var, int], index: Expr) -> str:
+    """Return the values of the axes that an index uses: ' at i = 0, k = 3'."""
+    named = [f"{node.name} = {at[node]}" for node in walk(index) if isinstance(node, E.Var) and node in at]
+    return f" at {', '.join(named)}" if named else ""
+
+
+def _linear_text(form: Linear) -> str:
+    parts = [var.name if coefficient == 1 else f"{coefficient} * {var.name}" for var, coefficient in form.terms.items()]
+    if form.constant or not parts:
+        parts.append(str(form.constant))
+    return " + ".join(parts).replace("+ -", "- ")

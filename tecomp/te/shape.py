@@ -1,0 +1,67 @@
+"""What may be a shape, an element type or a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtype import INDEX, INT32, INT64, DType
+from ..errors import UserError, UserTypeError
+from ..ir import make
+from ..ir.expr import Const, Reduce, TensorRead
+from ..ir.node import Expr
+from ..ir.visit import walk
+
+
+def dtype_of(asked: str, dtype: object) -> DType:
+    """Return the element type of that name; UserError when there is none."""
+    try:
+        known = DType(dtype)
+    except (ValueError, TypeError) as error:
+        raise UserError(
+            f"{asked}: dtype {dtype!r}",
+            because="no element type has that name",
+            legal="bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, and vectors such as float32x4",
+        ) from error
+    if known.element is INDEX:
+        raise UserError(
+            f"{asked}: dtype 'index'", because="it is the type of loops in lowered programs", legal="int32, int64"
+        )
+    return known
+
+
+def name_of(asked: str, name: object) -> str:
+    """Return the name; UserError when it is no text."""
+    if isinstance(name, str) and name:
+        return name
+    raise UserTypeError(
+        f"{asked}: name {name!r}", because="a name is a text of at least one character", legal='name="A"'
+    )
+
+
+def shape_of(asked: str, shape: Any) -> tuple[Expr, ...]:
+    """Return the extents as integer expressions; one extent may stand for a tuple of one.
+
+    UserError for a fraction, a negative constant, a value that only the data gives.
+    """
+    entries = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return tuple(_extent(asked, position, entry) for position, entry in enumerate(entries))
+
+
+def _extent(asked: str, position: int, entry: Any) -> Expr:
+    where = f"{asked}: extent {position} of the shape is {entry!r}"
+    if isinstance(entry, (bool, float, str, np.bool_, np.floating)) or entry is None:
+        raise UserTypeError(where, because=f"it is a {type(entry).__name__}", legal="an integer, a te.var")
+    if isinstance(entry, int):
+        entry = make.const(entry, INT32 if -(2**31) <= entry < 2**31 else INT64)
+    extent = make.convert(entry)
+    if extent.dtype.kind not in ("int", "uint") or extent.dtype.lanes != 1:
+        raise UserTypeError(where, because=f"it is {extent.dtype}", legal="an integer, a te.var of an integer type")
+    if isinstance(extent, Const) and extent.value < 0:
+        raise UserError(where, because="it is negative", legal="0 or more")
+    if any(isinstance(node, (TensorRead, Reduce)) for node in walk(extent)):
+        raise UserError(
+            where, because="it depends on the elements of a tensor", legal="a te.var, solved from the arrays' shapes"
+        )
+    return extent

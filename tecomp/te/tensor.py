@@ -1,0 +1,327 @@
+"""Tensors, and the operations whose results they are.
+
+A = placeholder((n,))                     PlaceholderOp   values come from the caller
+B = compute((n,), lambda i: A[i] + 1)     ComputeOp       each element by a formula over the axes
+S = scan(init, update, state)             ScanOp          rows one after the other, from earlier rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from ..dtype import INT32, INT64, DType
+from ..errors import UserError, UserTypeError
+from ..ir import make
+from ..ir.axis import IterVar, Range
+from ..ir.expr import Const, Reduce, TensorRead
+from ..ir.node import Expr, Operators
+from ..ir.visit import walk
+from ..location import Location
+
+Shape = tuple[Expr, ...]
+
+
+class Tensor(Operators):
+    """One result of an operation: `shape` elements of `dtype`. Equal only to itself.
+
+    `T[i, j]`, `T[i][j]` and `T(i, j)` are its elements; a tensor of no dimensions stands for its one element.
+    """
+
+    __slots__ = ("dtype", "op", "shape", "value_index")
+
+    def __init__(self, op: Operation, value_index: int, shape: Shape, dtype: DType) -> None:
+        self.op, self.value_index, self.shape, self.dtype = op, value_index, shape, dtype
+
+    @property
+    def name(self) -> str:
+        """The operation's name; with several outputs name.v0, name.v1, ..."""
+        return self.op.name if self.op.num_outputs == 1 else f"{self.op.name}.v{self.value_index}"
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def axis(self) -> tuple[IterVar, ...]:
+        """The axes of the compute that made it; UserError for other operations, which have none."""
+        if isinstance(self.op, ComputeOp):
+            return self.op.axis
+        raise UserError(f"'{self.name}' has no axes", because=f"it comes from a {type(self.op).__name__}")
+
+    def __call__(self, *indices: Any) -> TensorRead:
+        """Return the element at `indices`, one for each dimension."""
+        return read(self, indices)
+
+    def __getitem__(self, indices: Any) -> TensorRead | TensorSlice:
+        """Return the element, or with fewer indices than dimensions a slice that takes the others."""
+        return _select(self, (), indices)
+
+    def __iter__(self) -> NoReturn:
+        """Refuse: without this Python would index forever."""
+        raise UserTypeError(
+            f"'{self.name}' is no sequence",
+            because="it is one tensor, whose elements are named by indices",
+            legal=_pattern(self),
+        )
+
+    def __eq__(self, other: object) -> Any:
+        """Answer whether both are one tensor; a tensor of no dimensions beside a number is compared by value."""
+        if self.ndim == 0 and not isinstance(other, Tensor):
+            return make.eq(self, other)
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        """Answer the opposite of ==."""
+        if self.ndim == 0 and not isinstance(other, Tensor):
+            return make.ne(self, other)
+        return self is not other
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        """Refuse for a tensor of no dimensions, which stands for a number known at run time."""
+        return bool(self.as_expr()) if self.ndim == 0 else True
+
+    def same_as(self, other: object) -> bool:
+        """Answer whether both are one tensor."""
+        return self is other
+
+    def as_expr(self) -> Expr:
+        """Return the element of a tensor of no dimensions; UserError for any other."""
+        if self.ndim == 0:
+            return read(self, ())
+        raise UserError(
+            f"'{self.name}' is used as a number",
+            because=f"it has {_dimensions(self.ndim)}",
+            legal=f"an element: {_pattern(self)}",
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.dtype.short}[{', '.join(map(repr, self.shape))}]"
+
+
+class TensorSlice(Operators):
+    """A tensor with its first indices given; it takes the others by [] and is a number once all are there."""
+
+    __slots__ = ("indices", "tensor")
+
+    def __init__(self, tensor: Tensor, indices: tuple[Any, ...]) -> None:
+        self.tensor, self.indices = tensor, indices
+
+    @property
+    def dtype(self) -> DType:
+        """The tensor's."""
+        return self.tensor.dtype
+
+    def __getitem__(self, indices: Any) -> TensorRead | TensorSlice:
+        """Return the element, or a slice that still takes indices."""
+        return _select(self.tensor, self.indices, indices)
+
+    def __iter__(self) -> NoReturn:
+        """Refuse: without this Python would index forever."""
+        iter(self.tensor)
+        raise AssertionError
+
+    def as_expr(self) -> Expr:
+        """Return the element; UserError while indices are missing."""
+        return read(self.tensor, self.indices)
+
+    def __repr__(self) -> str:
+        return f"{self.tensor.name}[{', '.join(map(repr, self.indices))}, ...]"
+
+
+def read(tensor: Tensor, indices: Iterable[Any]) -> TensorRead:
+    """Return the element of `tensor` at `indices`: integers, bools as 0 and 1; UserError for others or another number."""
+    given = tuple(indices)
+    if len(given) != tensor.ndim:
+        raise UserError(
+            f"'{tensor.name}' indexed with {len(given)} {'index' if len(given) == 1 else 'indices'}",
+            because=f"it has {_dimensions(tensor.ndim)}",
+            legal=_pattern(tensor),
+        )
+    return TensorRead(tensor, tuple(_index(tensor, position, index) for position, index in enumerate(given)))
+
+
+def _select(tensor: Tensor, before: tuple[Any, ...], indices: Any) -> TensorRead | TensorSlice:
+    given = before + (indices if isinstance(indices, tuple) else (indices,))
+    if len(given) >= tensor.ndim:
+        return read(tensor, given)
+    return TensorSlice(tensor, tuple(_index(tensor, position, index) for position, index in enumerate(given)))
+
+
+def _index(tensor: Tensor, position: int, index: Any) -> Expr:
+    if isinstance(index, slice):
+        raise UserTypeError(
+            f"slice {_slice_text(index)} as index {position} of '{tensor.name}'",
+            because="an expression reads single elements",
+            legal=f"one index for each dimension: {_pattern(tensor)}",
+        )
+    wide = isinstance(index, int) and not -(2**31) <= index < 2**31
+    value = make.convert(index, INT64 if wide else None)
+    if value.dtype.is_bool:
+        return make.cast(INT32, value)
+    if not value.dtype.is_integer:
+        raise UserTypeError(
+            f"index {position} of '{tensor.name}' is {value!r}",
+            because=f"it is {value.dtype}, and indices are integers",
+            legal="an integer, or .astype('int32')",
+        )
+    return value
+
+
+def _slice_text(part: slice) -> str:
+    ends = (part.start, part.stop) if part.step is None else (part.start, part.stop, part.step)
+    return ":".join("" if end is None else repr(end) for end in ends)
+
+
+def _dimensions(count: int) -> str:
+    return "1 dimension" if count == 1 else f"{count} dimensions"
+
+
+def _pattern(tensor: Tensor) -> str:
+    """Return how an element is written: A[i0, i1], or A() without dimensions."""
+    if tensor.ndim == 0:
+        return f"{tensor.name}()"
+    return f"{tensor.name}[{', '.join(f'i{d}' for d in range(tensor.ndim))}]"
+
+
+class Operation:
+    """What makes tensors. `loc` is the user's line; `tag` and `attrs` are the user's own notes."""
+
+    __slots__ = ("__weakref__", "attrs", "loc", "name", "outputs", "tag")
+
+    def __init__(
+        self,
+        name: str,
+        tag: str,
+        attrs: Mapping[str, Any] | None,
+        loc: Location | None,
+        results: Iterable[tuple[Shape, DType]],
+    ) -> None:
+        self.name, self.tag, self.attrs, self.loc = name, tag, dict(attrs or {}), loc
+        self.outputs = tuple(Tensor(self, index, shape, dtype) for index, (shape, dtype) in enumerate(results))
+
+    @property
+    def num_outputs(self) -> int:
+        """How many tensors it makes."""
+        return len(self.outputs)
+
+    def output(self, index: int) -> Tensor:
+        """Return the tensor of that number."""
+        return self.outputs[index]
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors it reads, each once, in the order of their first reading."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+
+class PlaceholderOp(Operation):
+    """A tensor whose values the caller gives."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of its tensor."""
+        return self.outputs[0].shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of its tensor."""
+        return self.outputs[0].dtype
+
+
+class ComputeOp(Operation):
+    """Tensors of one shape, each element computed by a formula: `body`, one for each output, over `axis`.
+
+    `early` is the refusal of a read that is in range only if an axis is the time of a scan; None where there is none.
+    """
+
+    __slots__ = ("axis", "body", "early", "inputs", "reduce_axis")
+
+    def __init__(
+        self,
+        name: str,
+        axis: tuple[IterVar, ...],
+        body: tuple[Expr, ...],
+        tag: str = "",
+        attrs: Mapping[str, Any] | None = None,
+        loc: Location | None = None,
+    ) -> None:
+        shape = tuple(domain(a).extent for a in axis)
+        super().__init__(name, tag, attrs, loc, [(shape, value.dtype) for value in body])
+        self.axis, self.body = axis, body
+        self.reduce_axis = body[0].axes if isinstance(body[0], Reduce) else ()
+        self.inputs = _tensors_read(self)
+        self.early: UserError | None = None
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors that the body and the domains of reduce axes read."""
+        return self.inputs
+
+    def expressions(self) -> Iterator[Expr]:
+        """Yield all that is evaluated: the ends of reduce axes, then the bodies."""
+        for axis in self.reduce_axis:
+            yield from domain(axis)
+        yield from self.body
+
+
+def domain(axis: IterVar) -> Range:
+    """Return the range of an axis that has one."""
+    assert axis.dom is not None
+    return axis.dom
+
+
+def _tensors_read(op: ComputeOp) -> tuple[Tensor, ...]:
+    found: dict[Tensor, None] = {}
+    for expr in op.expressions():
+        found.update((node.tensor, None) for node in walk(expr) if isinstance(node, TensorRead))
+    return tuple(found)
+
+
+class ScanOp(Operation):
+    """Rows of tensors computed in order: the first k by `init`, row t by `update` from rows t - 1 to t - k.
+
+    The tuples have one entry for each state. `scan_axis` runs over [k, T); `spatial_axis_` lists the other dimensions
+    of all states, which only name them: they are scheduled on the update and the init. `early_reads` are the computes
+    whose reads below row 0 are none at the steps of this scan.
+    """
+
+    __slots__ = ("early_reads", "init", "inputs", "scan_axis", "spatial_axis_", "state_placeholder", "update")
+
+    def __init__(
+        self,
+        name: str,
+        scan_axis: IterVar,
+        spatial_axis: tuple[IterVar, ...],
+        init: tuple[Tensor, ...],
+        update: tuple[Tensor, ...],
+        state_placeholder: tuple[Tensor, ...],
+        inputs: tuple[Tensor, ...] = (),
+        tag: str = "",
+        attrs: Mapping[str, Any] | None = None,
+        loc: Location | None = None,
+    ) -> None:
+        super().__init__(name, tag, attrs, loc, [(state.shape, state.dtype) for state in state_placeholder])
+        self.scan_axis, self.spatial_axis_ = scan_axis, spatial_axis
+        self.init, self.update, self.state_placeholder, self.inputs = init, update, state_placeholder, inputs
+        self.early_reads: set[ComputeOp] = set()
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        """The inits, then the updates."""
+        return tuple(dict.fromkeys((*self.init, *self.update)))
+
+    @property
+    def depth(self) -> int:
+        """k: how many rows `init` gives, and how many steps back `update` may read."""
+        first = domain(self.scan_axis).min
+        assert isinstance(first, Const)
+        return int(first.value)
