@@ -7,7 +7,7 @@
 x y z w stand for anything, p q r for anything of type bool, c0 c1 ... for integer constants (in every lane of a vector),
 L for a number of lanes; the same name twice is the same expression. Numbers, True and False stand for themselves. In
 `after` and `when`, arithmetic on constants alone is done in Python's integers. `when` is a Python condition that may
-also ask `proved(condition)`, `integer(x)`, `scalar(x)` and `pure(x)`.
+also ask `proved(condition)` and `integer(x)`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _build(node: ast.expr, like: str) -> str:
         if isinstance(node, ast.Name):
             return node.id
         value = ast.literal_eval(node)
-        return repr_bool(value, like) if isinstance(value, bool) else f"literal({value!r}, {like})"
+        return f"truth({value}, {like}.lanes)" if isinstance(value, bool) else f"literal({value!r}, {like})"
     kind, _, parts = composite
     if kind in ("Ramp", "Broadcast"):
         like = f"{like}.element"
@@ -138,9 +138,12 @@ def _build(node: ast.expr, like: str) -> str:
     return f"{kind}({', '.join(built)})"
 
 
-def repr_bool(value: bool, like: str) -> str:
-    """Write a bool in as many lanes as `like` has."""
-    return f"truth({value}, {like}.lanes)"
+def _new_constants(node: ast.expr) -> list[str]:
+    """Return the constants that `after` computes, outermost expressions only."""
+    if _only_constants(node):
+        return [] if isinstance(node, ast.Name) else [ast.unparse(node)]
+    composite = _pieces(node)
+    return [] if composite is None else [text for part in composite[2] for text in _new_constants(part)]
 
 
 class _Conditions(ast.NodeTransformer):
@@ -160,17 +163,23 @@ def _expression(text: str) -> ast.expr:
 
 
 def _source(rule: Rule, position: int) -> str:
+    """Write one rule: the cheap tests first, what is asked of the result last."""
     matcher = _Matcher()
-    before = _expression(rule.before)
-    matcher.match(before, "node", root=True)
-    when = ast.unparse(_Conditions("like").visit(_expression(rule.when)))
-    guards = {RING: ["like.is_integer"], EXACT: ["like.is_integer", "is_exact(node)"], FLOAT: ["like.is_float"]}
-    tests = [*guards.get(rule.kind, []), *matcher.tests, *([] if when == "True" else [f"({when})"])]
+    matcher.match(_expression(rule.before), "node", root=True)
+    after = _expression(rule.after)
+    tests = [*_KIND_TESTS[rule.kind], *matcher.tests]
+    if rule.when != "True":
+        tests.append(f"({ast.unparse(_Conditions('like').visit(_expression(rule.when)))})")
+    new = _build(after, "like")
     if rule.kind == EXACT:
-        tests.append(tests.pop(1))
-    new = _build(_expression(rule.after), "like")
-    accepted = f"is_exact(new := {new})" if rule.kind == EXACT else f"(new := {new}) is not node"
-    return f"    if {' and '.join([*tests, accepted])}:\n        fired[{position}] += 1\n        return new\n"
+        tests += [f"holds({text}, like)" for text in _new_constants(after)]
+        tests += ["is_exact(node)", f"is_exact(new := {new})"]
+    else:
+        tests.append(f"(new := {new}) is not node")
+    return f"    if {' and '.join(tests)}:\n        fired[{position}] += 1\n        return new\n"
+
+
+_KIND_TESTS: Final = {ANY: [], RING: ["like.is_integer"], EXACT: ["like.is_integer"], FLOAT: ["like.is_float"]}
 
 
 def _stands_for(node: Expr, value: int | float | bool) -> bool:
@@ -186,28 +195,17 @@ def _truth(value: bool, lanes: int) -> Expr:
     return make.broadcast(make.TRUE if value else make.FALSE, lanes)
 
 
+def _holds(value: int, dtype: DType) -> bool:
+    return make.wrap(value, dtype) == value
+
+
 def _literal(value: int | float, like: DType) -> Expr:
     return make.broadcast(make.const(value, like.element), like.lanes)
 
 
-def _pure(value: Expr) -> bool:
-    """Return whether evaluating `value` where it was not before can do no harm: no read, no call, no division."""
-    stack, count = [value], 0
-    while stack:
-        node = stack.pop()
-        count += 1
-        if count > 64 or isinstance(node, _HARMFUL):
-            return False
-        stack += node.operands()
-    return True
-
-
-_HARMFUL = (E.Load, E.TensorRead, E.Reduce, E.Call, E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
-
 _NAMES: dict[str, Any] = {
     "constant": constant, "is_exact": is_exact, "literal": _literal, "number": number, "proves": proves,
-    "pure": _pure, "stands_for": _stands_for, "truth": _truth,
-    "integer": lambda x: x.dtype.is_integer, "scalar": lambda x: x.dtype.lanes == 1,
+    "holds": _holds, "stands_for": _stands_for, "truth": _truth, "integer": lambda x: x.dtype.is_integer,
     **{kind.__name__: kind for kind in (
         E.Add, E.Sub, E.Mul, E.Div, E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod, E.Min, E.Max, E.Eq, E.Ne, E.Lt, E.Le,
         E.And, E.Or, E.Not, E.Select, E.IfElse, E.Ramp, E.Broadcast,

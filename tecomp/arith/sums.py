@@ -118,7 +118,6 @@ def join_lanes(form: Affine, dtype: DType) -> Affine:
     return Affine({E.Ramp(start, step, dtype.lanes): 1, **others})
 
 
-def is_sum(node: Expr) -> bool:
-    """Return whether `node` adds, subtracts or multiplies integers."""
-    return type(node) in _LINEAR and node.dtype.is_integer
-
+def is_linear(node: Expr) -> bool:
+    """Return whether `node` adds or subtracts integers, or multiplies one by a constant."""
+    return type(node) in _LINEAR and node.dtype.is_integer and bool(_split(node))

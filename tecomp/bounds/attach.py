@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..errors import ScheduleError
 from ..ir.axis import IterVar
 from ..schedule.schedule import Schedule
 from ..schedule.stage import SCAN, At, StageState
-from ..te.tensor import Operation, ScanOp
+from ..te.tensor import Operation
 
 
 class Place(NamedTuple):
@@ -22,20 +22,19 @@ class Place(NamedTuple):
 class Placement:
     """The attach points of one schedule. A path lists the loops around a stage, outermost first."""
 
-    def __init__(self, schedule: Schedule, scan_of: Mapping[Operation, ScanOp]) -> None:
+    def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.states: dict[Operation, StageState] = {stage.op: stage.state for stage in schedule.stages}
-        self.scan_of = scan_of
         self._paths: dict[Operation, tuple[Place, ...]] = {}
 
     def point(self, op: Operation) -> Place | None:
         """Return the loop in whose body `op` is computed; None at the root."""
         attach = self.states[op].attach
         if isinstance(attach, At):
-            axis = self.schedule.attach_axis(op)
-            return Place(attach.op, axis)
+            return Place(attach.op, self.schedule.attach_axis(op))
         if attach is SCAN:
-            scan = self.scan_of[op]
+            scan = self.states[op].group
+            assert scan is not None
             return Place(scan, self.states[scan].leaves[-1])
         return None
 

@@ -69,8 +69,8 @@ class _Inference:
     def _region(self, scope: str) -> tuple[Range, ...]:
         shape = self.program.shape(self.op)
         whole = tuple(Range(ZERO, extent) for extent in shape)
-        if self.program.is_update(self.op):
-            scan = self.program.scan_of[self.op]
+        if self.state.is_update and self.state.group is not None:
+            scan = self.state.group
             return (Range(self.bounds[scan].values[scan.scan_axis], ONE), *whole[1:])
         readers = self.program.readers_of(self.op)
         self.program.placement.check(self.op, [reader for reader, _ in readers])

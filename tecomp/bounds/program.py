@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..errors import UserError
 from ..ir import expr as E
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.visit import walk
 from ..schedule.schedule import Schedule
-from ..te.graph import scan_body
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
 from .attach import Placement
 from .index import Indexer
@@ -38,9 +36,8 @@ class Program:
             if isinstance(node, E.TensorRead)
         }
         self.scans = [op for op in self.ops if isinstance(op, ScanOp)]
-        self.scan_of: dict[Operation, ScanOp] = {op: scan for scan in self.scans for op in scan_body(scan)}
+        self.placement = Placement(schedule)
         self.alias = self._aliases()
-        self.placement = Placement(schedule, self.scan_of)
         self._shapes: dict[Operation, tuple[Expr, ...]] = {}
         self._reads: dict[Operation, list[Read]] = {}
 
@@ -53,17 +50,15 @@ class Program:
             ):
                 output = scan.output(number)
                 alias[state] = alias[update] = output
-                if self.owns_init(scan, init):
+                if self.owns_init(init):
                     alias[init] = output
         return alias
 
-    def owns_init(self, scan: ScanOp, init: Tensor) -> bool:
-        """Return whether `init` is computed for this scan alone, so that it can be written into its first rows."""
+    def owns_init(self, init: Tensor) -> bool:
+        """Return whether `init` is computed for its scan alone, so that it can be written into its first rows."""
         if isinstance(init.op, PlaceholderOp) or init in self.arguments or init.op not in self.bodies:
             return False
-        if sum(init in other.init for other in self.scans) > 1 or init.op.num_outputs > 1:
-            return False
-        return init not in self._read
+        return init.op.num_outputs == 1 and init not in self._read
 
     def shape(self, op: Operation) -> tuple[Expr, ...]:
         """Return the extents of the results of `op` as index expressions."""
@@ -71,14 +66,9 @@ class Program:
             self._shapes[op] = tuple(self.indexer.extent(extent) for extent in op.output(0).shape)
         return self._shapes[op]
 
-    def is_update(self, op: Operation) -> bool:
-        """Return whether `op` is the last stage of a scan's step."""
-        scan = self.scan_of.get(op)
-        return scan is not None and any(update.op is op for update in scan.update)
-
     def is_init(self, op: Operation) -> bool:
-        """Return whether `op` writes the first rows of a scan."""
-        return any(output in self.alias for output in _outputs(op)) and op not in self.scan_of
+        """Return whether `op` writes the first rows of a scan's result."""
+        return self.placement.states[op].is_init and any(output in self.alias for output in _outputs(op))
 
     def is_argument(self, op: Operation) -> bool:
         """Return whether a result of `op` is an argument of the function."""
@@ -95,18 +85,7 @@ class Program:
             for node in walk(part):
                 if isinstance(node, E.TensorRead) and node not in seen:
                     seen.add(node)
-                    self._check_read(op, node.tensor.op)
                     self._reads.setdefault(node.tensor.op, []).append((op, node.indices))
-
-    def _check_read(self, reader: Operation, producer: Operation) -> None:
-        scan = self.scan_of.get(producer)
-        if scan is not None and self.scan_of.get(reader) is not scan:
-            raise UserError(
-                f"'{reader.name}' reads '{producer.name}', a stage inside the scan '{scan.name}'",
-                because="it exists only while a step of the scan is computed",
-                legal=f"read the scan's result, or make '{producer.name}' a state of the scan",
-                location=reader.loc,
-            )
 
     def readers_of(self, op: Operation) -> list[Read]:
         """Return who reads any result of `op`, and at which index expressions."""

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ..arith import interval, may_wrap
+from ..arith import interval
+from ..arith.interval import may_wrap
 from ..dtype import DType
 from ..ir import expr as E
 from ..ir import make

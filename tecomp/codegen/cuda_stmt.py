@@ -1,12 +1,8 @@
-"""Statements as CUDA C++: the body of one kernel.
-
-A stage's first line is marked with the user's own: `scan[i] = X[i];  // scan.py:11`.
-"""
+"""Statements as CUDA C++, one function each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..errors import InternalError
@@ -15,161 +11,110 @@ from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
-from ..location import Location
-from .cuda_expr import ExprPrinter
-from .cuda_memory import Shared, declaration
-from .cuda_names import Scopes
+from .cuda_intrinsics import spread
+from .cuda_lanes import vector_let, vector_store
+from .cuda_memory import declaration
 from .cuda_types import C_TYPES, c_type
-from .cuda_vector import Access, access, wide_loads
-from .precedence import Text
-from .temporaries import temporaries
-
-INDENT: Final = "  "
+from .cuda_writer import Writer
+from .precedence import RANKS
 
 
-class StmtPrinter:
-    """Prints statements into `lines`. What a block declares ends with it: names, and what is known of values."""
+def write(out: Writer, root: Stmt) -> None:
+    """Print a statement. A declaration and what it is for stand in one block: programs allocate in long chains."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Seq):
+            stack += reversed(node.stmts)
+            continue
+        verb = _PRINT.get(type(node))
+        if verb is None:
+            raise InternalError(f"a {type(node).__name__} in a kernel", because="no pass should leave one", ir=repr(node))
+        verb(out, node)
+        if isinstance(node, (Alloc, Let)):
+            stack.append(node.body)
 
-    def __init__(self, scopes: Scopes, shared: Shared) -> None:
-        self.scopes, self.shared = scopes, shared
-        self.exprs = ExprPrinter()
-        self.lines: list[str] = []
-        self.depth = 1
-        self.loc: Location | None = None
 
-    def line(self, text: str) -> None:
-        """Add a line to the present block."""
-        self.lines.append(INDENT * self.depth + text)
+def _alloc(out: Writer, node: Alloc) -> None:
+    name = out.exprs.names[node.buffer] = out.scopes.declare(node.buffer.name)
+    out.line(declaration(node.buffer, name, out.shared))
 
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
-        """Open `head {`, and close it."""
-        self.line(f"{head} {{".lstrip())
-        self.depth += 1
-        with self.scopes.block(), self.exprs.block():
-            yield
-        self.depth -= 1
-        self.line("}")
 
-    def stmt(self, root: Stmt) -> None:
-        """Print a statement. A declaration and what it is for stand in one block: programs allocate in long chains."""
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, Seq):
-                stack += reversed(node.stmts)
-                continue
-            _PRINT[type(node)](self, node)
-            if isinstance(node, (Alloc, Let)):
-                stack.append(node.body)
+def _let(out: Writer, node: Let) -> None:
+    if node.value.dtype.is_integer:
+        out.exprs.integers.index(node.var, node.value)
+    if node.var.dtype.lanes > 1:
+        vector_let(out, node)
+        return
+    text = out.text(node.value)
+    name = out.exprs.names[node.var] = out.scopes.declare(node.var.name)
+    out.line(f"const {c_type(node.var.dtype)} {name} = {text};")
 
-    def text(self, root: Expr) -> Text:
-        """Return the text of an expression, after lines that name what it would repeat or nest too deeply."""
-        self.name_parts(root)
-        return self.exprs.text(root)
 
-    def name_parts(self, *roots: Expr) -> None:
-        for node, branches in temporaries(roots, self.exprs.known):
-            if branches:
-                name = self.branches(node)
-            else:
-                text = self.exprs.text(node)
-                name = self.scopes.declare("t")
-                self.line(f"const {C_TYPES[node.dtype.element]} {name} = {text};")
-            self.exprs.known[node] = Text(name)
+def _loop(out: Writer, node: For) -> None:
+    if node.kind in (LoopKind.THREAD, LoopKind.VECTORIZED):
+        raise InternalError(f"a {node.kind.value} loop in a kernel", because="a pass should have lowered it", ir=repr(node))
+    first, end = out.text(node.min), _end(out, _last(node))
+    unroll = dict(node.pragmas).get("unroll", node.kind is LoopKind.UNROLLED)
+    if unroll:
+        out.line("#pragma unroll" if unroll is True else f"#pragma unroll {unroll}")
+    with out.scopes.block():
+        name = out.exprs.names[node.var] = out.scopes.declare(node.var.name)
+        out.exprs.integers.index(node.var)
+        with out.block(f"for ({C_TYPES[node.var.dtype]} {name} = {first}; {name} < {end}; ++{name})"):
+            write(out, node.body)
 
-    def branches(self, node: Expr) -> str:
-        """Print a conditional expression as an if statement; return the variable that has its value then."""
-        condition, yes, no = _conditional(node)
-        test = self.exprs.text(condition)
-        name = self.scopes.declare("t")
-        self.line(f"{C_TYPES[node.dtype.element]} {name};")
-        for head, held, value in ((f"if ({test})", condition, yes), ("else", None, no)):
-            with self.block(head):
-                if held is not None:
-                    self.exprs.assume(held)
-                self.line(f"{name} = {self.text(value)};")
-        return name
 
-    def alloc(self, node: Alloc) -> None:
-        name = self.exprs.names[node.buffer] = self.scopes.declare(node.buffer.name)
-        self.line(declaration(node.buffer, name, self.shared))
+def _last(node: For) -> Expr:
+    """Return min + extent; of range(1, n), whose extent is n - 1, simply n."""
+    if isinstance(node.extent, E.Sub) and node.extent.b is node.min:
+        return node.extent.a
+    return make.add(node.min, node.extent)
 
-    def let(self, node: Let) -> None:
-        lanes = node.var.dtype.lanes
-        if node.value.dtype.is_integer:
-            self.exprs.integers.index(node.var, node.value)
-        if lanes == 1:
-            text = self.text(node.value)
-            name = self.exprs.names[node.var] = self.scopes.declare(node.var.name)
-            self.line(f"const {c_type(node.var.dtype)} {name} = {text};")
+
+def _end(out: Writer, end: Expr) -> str:
+    """Return the end of a loop; one that is read from memory is read once."""
+    text = out.text(end)
+    if not any(isinstance(part, E.Load) for part in walk(end)):
+        return text.at(RANKS["<<"])
+    name = out.scopes.declare("end")
+    out.line(f"const {C_TYPES[end.dtype]} {name} = {text};")
+    return name
+
+
+def _branch(out: Writer, node: If) -> None:
+    with out.block(f"if ({out.text(node.condition)})"):
+        out.exprs.assume(node.condition)
+        write(out, node.then)
+    if node.otherwise is not None:
+        with out.alternative():
+            out.exprs.assume(make.logical_not(node.condition))
+            write(out, node.otherwise)
+
+
+def _evaluate(out: Writer, node: Evaluate) -> None:
+    out.line(f"{out.text(node.value)};")
+
+
+def _store(out: Writer, node: Store) -> None:
+    mask = spread(node.mask)
+    if mask.dtype.lanes > 1:  # it is tested lane by lane
+        vector_store(out, node)
+        return
+    with out.where(mask):
+        out.exprs.held.add(node.mask)
+        if node.value.dtype.lanes > 1:
+            vector_store(out, node)
             return
-        name = self.scopes.declare(node.var.name)
-        self.line(f"Vec<{C_TYPES[node.var.dtype.element]}, {lanes}> {name};")
-        self.load_wide(node.value)
-        with self.lanes(lanes) as lane:
-            self.line(f"{name}[{lane}] = {self.text(node.value)};")
-        self.exprs.names[node.var] = name
+        out.name_parts(*node.indices, node.value)
+        out.assign(out.element(node), out.exprs.text(node.value), node.loc)
 
-    def loop(self, node: For) -> None:
-        if node.kind in (LoopKind.THREAD, LoopKind.VECTORIZED):
-            raise InternalError(f"a {node.kind.value} loop in a kernel", because="a pass should have lowered it", ir=repr(node))
-        type_ = C_TYPES[node.var.dtype]
-        first, end = self.text(node.min), self.bound(make.add(node.min, node.extent))
-        unroll = dict(node.pragmas).get("unroll")
-        if node.kind is LoopKind.UNROLLED or unroll is not None:
-            self.line("#pragma unroll" if unroll in (None, True) else f"#pragma unroll {unroll}")
-        with self.scopes.block():
-            name = self.exprs.names[node.var] = self.scopes.declare(node.var.name)
-            self.exprs.integers.index(node.var)
-            with self.block(f"for ({type_} {name} = {first}; {name} < {end}; ++{name})"):
-                self.stmt(node.body)
 
-    def bound(self, end: Expr) -> str:
-        """Return the end of a loop; one that is read from memory is read once."""
-        text = self.text(end)
-        if not any(isinstance(part, E.Load) for part in walk(end)):
-            return text.at(11)
-        name = self.scopes.declare("end")
-        self.line(f"const {C_TYPES[end.dtype]} {name} = {text};")
-        return name
-
-    def branch(self, node: If) -> None:
-        with self.block(f"if ({self.text(node.condition)})"):
-            self.exprs.assume(node.condition)
-            self.stmt(node.then)
-        if node.otherwise is not None:
-            self.lines.pop()
-            with self.block("} else"):
-                self.exprs.assume(make.logical_not(node.condition))
-                self.stmt(node.otherwise)
-
-    def evaluate(self, node: Evaluate) -> None:
-        self.line(f"{self.text(node.value)};")
-
-    def store(self, node: Store) -> None:
-        mask = node.mask.value if isinstance(node.mask, E.Broadcast) else node.mask
-        if mask is not make.TRUE and mask.dtype.lanes == 1:
-            with self.block(f"if ({self.text(mask)})"):
-                self.exprs.assume(mask)
-                self.exprs.held.add(node.mask)
-                self.stored(node.copy(mask=make.TRUE))
-            return
-        self.stored(node)
-
-    def stored(self, node: Store) -> None:
-        lanes = node.value.dtype.lanes
-        if lanes > 1:
-            self.vector_store(node, lanes)
-            return
-        self.name_parts(*node.indices, node.value)
-        self.assign(node, self.exprs.text(node.value))
-
-    def assign(self, node: Store, value: Text) -> None:
-        """Print `buffer[index] = value;`, and where the user wrote it, when the last line was from elsewhere."""
-        index = self.exprs.subscript(node.indices)
-        mark = f"  // {node.loc}" if node.loc is not None and node.loc != self.loc else ""
-        self.loc = node.loc or self.loc
-        self.line(f"{self.exprs.element(node.buffer, index)} = {value};{mark}")
-"""
-"""
+_PRINT: Final[dict[type[Stmt], Callable[[Writer, Any], None]]] = {
+    Alloc: _alloc,
+    Let: _let,
+    For: _loop,
+    If: _branch,
+    Evaluate: _evaluate,
+    Store: _store,
+}

@@ -7,7 +7,7 @@ access; any other vector of offsets is a gather or a scatter. A lane whose mask 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 from ..dtype import DType
 from ..errors import InternalError
@@ -189,3 +189,13 @@ def multiple(node: Expr) -> int:
             return multiple(node.value)
         case _:
             return 1
+
+
+def prefetch(code: Code, call: E.Call, value: Callable[[Expr], Value]) -> None:
+    """Ask for the cache line of the element that the call names; reading past the end would be harmless."""
+    (place,) = call.args
+    assert isinstance(place, E.Load)
+    index = _offset(place.buffer, place.indices)
+    pointer = _address(code, place.buffer, value(index), index.dtype)
+    read, soon, data = Value("i32", "0"), Value("i32", "3"), Value("i32", "1")
+    code.call("llvm.prefetch.p0", "void", pointer, read, soon, data, attributes="")

@@ -1,9 +1,26 @@
 """What a program is: expressions, statements, functions; their text, their meaning."""
 
+from .alpha import alpha_equal
 from .func import Func, Level
 from .interpret import evaluate, interpret
 from .node import Expr
+from .parse import parse
+from .parse_expr import parse_expr
 from .stmt import Buffer, Stmt
 from .text import text
+from .verify import verify
 
-__all__ = ["Buffer", "Expr", "Func", "Level", "Stmt", "evaluate", "interpret", "text"]
+__all__ = [
+    "Buffer",
+    "Expr",
+    "Func",
+    "Level",
+    "Stmt",
+    "alpha_equal",
+    "evaluate",
+    "interpret",
+    "parse",
+    "parse_expr",
+    "text",
+    "verify",
+]

@@ -6,6 +6,7 @@ Construct through `make`, which promotes types and folds constants; these constr
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ..dtype import BOOL, DType
@@ -48,7 +49,9 @@ class Const(Expr):
     key: str
 
     def __new__(cls, value: int | float | bool, dtype: DType) -> Self:
-        """Return the constant; floats are told apart by their bits (0.0 from -0.0)."""
+        """Return the constant; floats are told apart by their bits (0.0 from -0.0), but there is one NaN of a type."""
+        if isinstance(value, float) and math.isnan(value):
+            value = math.nan
         key = value.hex() if isinstance(value, float) else ""
         return super().__new__(cls, value, dtype, key)
 

@@ -27,11 +27,11 @@ class Host:
         """Run `kernel(here, *indices)` for all indices below `extents`; `waits` says that it is a generator."""
         grid = [range(extent) if tag.startswith("blockIdx") else range(1) for tag, extent in zip(tags, extents, strict=True)]
         inside = [range(1) if tag.startswith("blockIdx") else range(extent) for tag, extent in zip(tags, extents, strict=True)]
-        order = sorted(range(len(tags)), key=lambda axis: tags[axis])
+        threads = _in_order(inside, sorted(range(len(tags)), key=lambda axis: tags[axis]))
         for block in itertools.product(*grid):
             shared: dict[Any, Memory] = {}
             started: list[tuple[tuple[int, ...], Any]] = []
-            for serial, thread in enumerate(_in_order(inside, order)):
+            for serial, thread in enumerate(threads):
                 indices = tuple(map(sum, zip(block, thread, strict=True)))
                 started.append((indices, kernel(Thread(shared, serial), *indices)))
             if waits:

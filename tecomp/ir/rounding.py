@@ -26,10 +26,11 @@ def rounded(value: float | Fraction, dtype: DType) -> float:
 
     Going through a wider type would round twice: 1 + 2**-11 + 2**-40 is 1.0009765625 in float16, by way of float32 1.0.
     """
-    if isinstance(value, float) and (dtype.bits == 64 or not math.isfinite(value)):
-        return value
-    if value == 0:
-        return float(value)
+    if isinstance(value, int) and abs(value) <= _EXACT_INTEGERS:
+        value = float(value)
+    if isinstance(value, float) and (dtype.kind == "float" or value == 0 or not math.isfinite(value)):
+        with np.errstate(over="ignore"):
+            return float(dtype.numpy.type(value))  # of these NumPy rounds once
     exact = Fraction(value)
     bits, least, greatest = _FORMATS[dtype.element]
     quantum = max(_exponent(exact) - bits, least)

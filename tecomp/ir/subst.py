@@ -24,7 +24,7 @@ def substitute_stmt(root: Stmt, values: Mapping[Var, Expr], buffers: Mapping[Buf
 
 
 def fresh_loops(root: Stmt) -> Stmt:
-    """Return a copy of `root` whose loops have variables of their own, so that both may stand in one program."""
+    """Return a copy of `root` with loop variables and allocations of its own, so that both may stand in one program."""
     return _Substitution({}, {}, fresh=True).stmt(root)
 
 
@@ -75,9 +75,10 @@ class _Substitution:
             case Alloc():
                 buffer = self.buffers.get(node.buffer, node.buffer)
                 shape = tuple(self.expr(extent) for extent in buffer.shape)
-                if any(x is not y for x, y in zip(shape, buffer.shape, strict=True)):
+                if self.fresh or any(x is not y for x, y in zip(shape, buffer.shape, strict=True)):
                     old = buffer
-                    buffer = Buffer(old.name, shape, old.dtype, old.scope, old.strides, old.align, old.loc)
+                    strides = None if old.strides is None else tuple(self.expr(stride) for stride in old.strides)
+                    buffer = Buffer(old.name, shape, old.dtype, old.scope, strides, old.align, old.loc)
                     self.buffers[node.buffer] = buffer
                     self.memo.clear()
                 body = self.stmt(node.body)

@@ -92,8 +92,8 @@ def dtype_of_short(text: str) -> DType | None:
 
 
 def identifier(name: str) -> str:
-    """Return `name` as a Python identifier: other characters become _, a reserved word gets one behind it."""
+    """Return `name` as a Python identifier: other characters become _, a reserved word or a type's name gets one behind it."""
     text = re.sub(r"\W", "_", name, flags=re.ASCII) or "_"
     if text[0].isdigit():
         text = f"_{text}"
-    return f"{text}_" if text in RESERVED else text
+    return f"{text}_" if text in RESERVED or dtype_of_short(text) is not None else text

@@ -89,20 +89,20 @@ class _StmtText:
         """f32; i32[0:] of a variable with a least value; i32[0:n], i32[1:1 + n] with both."""
         if var.min is None:
             return var.dtype.short
-        return f"{var.dtype.short}[{':'.join(self.span(var.min, var.extent))}]"
+        return f"{var.dtype.short}[{':'.join(self.span(var.min, var.extent, var.dtype.element))}]"
 
-    def span(self, low: Expr, extent: Expr | None) -> tuple[str, str]:
-        """Return the texts of `low` and of the end; both can be read back into `low` and `extent`."""
-        start = self.expr(low)
+    def span(self, low: Expr, extent: Expr | None, want: DType | None) -> tuple[str, str]:
+        """Return the texts of `low` and of the end, from which `low` and `extent` can be read back."""
+        start = self.expr(low, want)
         if extent is None:
             return start, ""
         if isinstance(low, Const) and low.value == 0:
-            return start, self.expr(extent)
+            return start, self.expr(extent, want)
         if isinstance(low, Const) and isinstance(extent, Const) and low.dtype is extent.dtype:
-            return start, self.expr(Const(low.value + extent.value, low.dtype))
+            return start, self.expr(Const(low.value + extent.value, low.dtype), want)
         if isinstance(extent, Sub) and extent.b is low and not isinstance(extent.a, (Const, Add)):
-            return start, self.expr(extent.a)
-        return start, f"{self.expr(low, None, 9)} + {self.expr(extent, None, 10)}"
+            return start, self.expr(extent.a, want)
+        return start, self.expr(Add(low, extent), want)
 
     def memory(self, buffer: Buffer) -> str:
         """f32[m, n] of a compact global buffer; buffer(f32[m, n], 'shared', align=16) of any other."""
@@ -153,7 +153,8 @@ class _StmtText:
 
     def loop(self, stmt: For, depth: int) -> None:
         arguments = [repr(stmt.thread)] if stmt.kind is LoopKind.THREAD else []
-        start, end = self.span(stmt.min, stmt.extent)
+        typed = None if isinstance(stmt.extent, Const) else stmt.extent.dtype.element
+        start, end = self.span(stmt.min, stmt.extent, typed)
         arguments += [end] if isinstance(stmt.min, Const) and stmt.min.value == 0 else [start, end]
         if stmt.pragmas:
             pairs = ", ".join(f"({name!r}, {self.pragma(value)})" for name, value in stmt.pragmas)

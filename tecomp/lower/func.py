@@ -101,7 +101,7 @@ class _Assembly:
         copies = [
             self._initial_rows(op, number)
             for number, init in enumerate(op.init)
-            if not self.program.owns_init(op, init)
+            if not self.program.owns_init(init)
         ]
         return [*copies, nest.around(Seq(()))]
 

@@ -9,10 +9,10 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import fresh_loops, substitute_stmt
 from .accesses import loaded, stored
-from .lane_expr import LaneExprs, both, opposite, some_lane
+from .lane_expr import LaneExprs, Wide, both, opposite, some_lane
 
 
-class _PerLane(Exception):
+class _PerLaneError(Exception):
     """This statement cannot run for all lanes at once."""
 
 
@@ -35,7 +35,7 @@ class LaneCode:
         verb = _VERBS[type(node)]
         try:
             return verb(self, node)
-        except _PerLane:
+        except _PerLaneError:
             if self.lets:
                 raise
             return self.lane_by_lane(node)
@@ -58,27 +58,23 @@ class LaneCode:
     def uniform(self, node: Expr) -> Expr:
         value = self.expr(node)
         if value.dtype.lanes > 1:
-            raise _PerLane
+            raise _PerLaneError
         return value
 
     def store(self, node: Store) -> Stmt:
         indices = [self.expr(index) for index in node.indices]
+        value = make.broadcast(self.expr(node.value), self.lanes)
         own = self.expr(node.mask)
-        value = self.expr(node.value)
-        if node.buffer in self.exprs.wide:
-            buffer, lane = self.exprs.wide[node.buffer], E.Ramp(make.const(0, INDEX), make.const(1, INDEX), self.lanes)
-            return self.vector_store(node, buffer, (*indices, lane), value, own)
+        wide = self.exprs.wide.get(node.buffer)
+        if wide is not None:
+            mask = self.exprs.spread_mask(wide.mask(self.mask), own)
+            return Store(wide.buffer, (*indices, self.exprs.number), value, mask, loc=node.loc)
         if all(index.dtype.lanes == 1 for index in indices):
-            raise _PerLane
-        return self.vector_store(node, node.buffer, tuple(indices), value, own)
-
-    def vector_store(self, node: Store, buffer: Buffer, indices: tuple[Expr, ...], value: Expr, own: Expr) -> Stmt:
-        mask = both(self.mask, own)
-        mask = mask if mask is make.TRUE else make.broadcast(mask, self.lanes)
-        return Store(buffer, indices, make.broadcast(value, self.lanes), mask, loc=node.loc)
+            raise _PerLaneError
+        return Store(node.buffer, tuple(indices), value, self.exprs.spread_mask(self.mask, own), loc=node.loc)
 
     def evaluate(self, node: Evaluate) -> Stmt:
-        raise _PerLane
+        raise _PerLaneError
 
     def seq(self, node: Seq) -> Stmt:
         return node.map(self.stmt, self.expr)
@@ -86,7 +82,7 @@ class LaneCode:
     def loop(self, node: For) -> Stmt:
         low, extent = self.expr(node.min), self.expr(node.extent)
         if low.dtype.lanes > 1 or extent.dtype.lanes > 1 or (node.kind is LoopKind.THREAD):
-            raise _PerLane
+            raise _PerLaneError
         return node.map(self.stmt, self.expr)
 
     def branch(self, node: If) -> Stmt:
@@ -95,7 +91,7 @@ class LaneCode:
             return node.map(self.stmt, self.expr)
         written = stored(node.then) | (stored(node.otherwise) if node.otherwise is not None else set())
         if loaded(node.condition) & written:
-            raise _PerLane
+            raise _PerLaneError
         then = self.within(node.condition, condition, node.then)
         if node.otherwise is None:
             return then
@@ -104,15 +100,16 @@ class LaneCode:
 
     def within(self, condition: Expr, lanes: Expr, body: Stmt) -> Stmt:
         """Return `body` masked, behind a test that some lane is left where one comparison tells."""
-        mask, some = self.mask, some_lane(lanes) if self.mask is make.TRUE else None
-        self.mask = both(mask, lanes)
+        outer, some = self.mask, some_lane(lanes) if self.mask is make.TRUE else None
+        live = both(outer, lanes)
+        self.mask = E.Var("live", live.dtype)
         if some is not None:
             self.exprs.inhabited.add(self.mask)
         self.guards.append(condition)
         try:
-            masked = self.stmt(body)
+            masked: Stmt = Let(self.mask, live, self.stmt(body), loc=body.loc)
         finally:
-            self.mask = mask
+            self.mask = outer
             self.guards.pop()
         return masked if some is None or some is make.TRUE else If(some, masked)
 
@@ -132,12 +129,12 @@ class LaneCode:
         """A buffer of its own for each lane: another, innermost dimension, along which lanes lie side by side."""
         old = node.buffer
         if any(self.expr(extent).dtype.lanes > 1 for extent in old.shape):
-            raise _PerLane
+            raise _PerLaneError
         lanes = make.const(self.lanes, INDEX)
         strides = None if old.strides is None else (*(s * lanes for s in old.strides), make.const(1, INDEX))
         align = max(old.align, old.dtype.bytes)
         new = Buffer(old.name, (*old.shape, lanes), old.dtype, old.scope, strides, align, old.loc)
-        self.exprs.wide[old] = new
+        self.exprs.wide[old] = Wide(new, self.mask)
         return Alloc(new, self.stmt(node.body), loc=node.loc)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..arith import can_prove
 from ..dtype import INDEX
@@ -20,6 +20,20 @@ Request = tuple[Expr, Expr]
 Steps = Generator[Request, Expr, Expr]
 
 
+class Wide(NamedTuple):
+    """A buffer with a dimension for the lane, and the mask under which the program allocates it.
+
+    Under that mask all lanes may be touched: those left out hold anything, and nobody asks.
+    """
+
+    buffer: Buffer
+    born: Expr
+
+    def mask(self, mask: Expr) -> Expr:
+        """Return the mask that an access under `mask` needs."""
+        return make.TRUE if mask is self.born else mask
+
+
 class LaneExprs:
     """What each scalar expression is in all lanes: itself when all lanes agree, else a vector.
 
@@ -30,7 +44,8 @@ class LaneExprs:
     def __init__(self, var: E.Var, ramp: E.Ramp) -> None:
         self.lanes = ramp.lanes
         self.values: dict[E.Var, Expr] = {var: ramp}
-        self.wide: dict[Buffer, Buffer] = {}
+        self.number = E.Ramp(make.const(0, INDEX), make.const(1, INDEX), ramp.lanes)
+        self.wide: dict[Buffer, Wide] = {}
         self.inhabited: set[Expr] = {make.TRUE}
         self.memo: dict[Request, Expr] = {}
 
@@ -68,17 +83,17 @@ class LaneExprs:
         for index in node.indices:
             indices.append((yield index, mask))
         own = yield node.mask, mask
-        buffer = self.wide.get(node.buffer)
-        if buffer is not None:
-            lane = E.Ramp(make.const(0, INDEX), make.const(1, INDEX), self.lanes)
-            return E.Load(buffer, (*indices, lane), self.spread_mask(mask, own))
+        wide = self.wide.get(node.buffer)
+        if wide is not None:
+            return E.Load(wide.buffer, (*indices, self.number), self.spread_mask(wide.mask(mask), own))
         if all(index.dtype.lanes == 1 for index in indices) and own.dtype.lanes == 1:
             if not indices or mask in self.inhabited or _inside(node.buffer, indices):
                 return E.Load(node.buffer, tuple(indices), own)
-        wide = (*indices[:-1], make.broadcast(indices[-1], self.lanes)) if indices else ()
-        return E.Load(node.buffer, wide, self.spread_mask(mask, own))
+        spread = (*indices[:-1], make.broadcast(indices[-1], self.lanes)) if indices else ()
+        return E.Load(node.buffer, spread, self.spread_mask(mask, own))
 
     def spread_mask(self, mask: Expr, own: Expr) -> Expr:
+        """Return both masks as one of all lanes, or TRUE."""
         joined = both(mask, own)
         return joined if joined is make.TRUE else make.broadcast(joined, self.lanes)
 
@@ -112,7 +127,7 @@ class LaneExprs:
     def one_lane(self, root: Stmt, lane: Expr) -> Stmt:
         """Return `root` as it is, its accesses to buffers with a dimension for the lane at that lane."""
         own = allocated(root)
-        wide = {old: new for old, new in self.wide.items() if old not in own}
+        wide = {old: new.buffer for old, new in self.wide.items() if old not in own}
 
         def load(node: E.Load) -> Expr:
             return node if node.buffer not in wide else E.Load(wide[node.buffer], (*node.indices, lane), node.mask)

@@ -13,13 +13,14 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 from typing import Final
 
+from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
+from ..ir.node import Expr
 from ..ir.stmt import Buffer, For, LoopKind, Seq, Stmt
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import walk
-from ..dtype import INDEX
 from ..target import Target
 from .accesses import Access, accesses, allocated, bound_vars, stored
 from .lane_code import LaneCode
@@ -74,12 +75,13 @@ class _Vectorize:
         low = make.add(node.min, make.mul(whole, lanes))
         return Seq((main, self.tail(node, low, left, lanes)), loc=node.loc)
 
-    def tail(self, node: For, low: E.Expr, left: E.Expr, lanes: int) -> Stmt:
+    def tail(self, node: For, low: Expr, left: Expr, lanes: int) -> Stmt:
         if isinstance(left, E.Const):
             rest = E.Var(node.var.name, INDEX, low, left)
             return self.loop(node.copy(var=rest, body=_again(node, rest)))
         rest = E.Var(node.var.name, INDEX, low, make.const(lanes, INDEX))
-        return LaneCode(rest, low, lanes).guarded(make.lt(rest, make.add(low, left)), _again(node, rest))
+        end = make.add(node.min, node.extent)
+        return LaneCode(rest, low, lanes).guarded(make.lt(rest, end), _again(node, rest))
 
 
 _OWN_LANES: Final = (LoopKind.VECTORIZED, LoopKind.THREAD)

@@ -10,8 +10,8 @@ from ..ir.axis import AxisKind, IterVar
 from ..ir.stmt import LoopKind
 from ..location import Location
 from ..te.tensor import PlaceholderOp, ScanOp
-from .plan import StageView
 from .stage import INLINE, UNMARKED, LoopMark
+from .view import StageView
 
 _COMBINE = "its iterations combine into one element, so they cannot run at once"
 _STEP = "each step of a scan reads the steps before it, so they run one after the other"
@@ -94,7 +94,14 @@ def why_no_leaf(stage: StageView, axis: IterVar) -> str:
 
 
 def cannot(
-    verb: str, axis: IterVar, stage: StageView, because: str, legal: str = "", *, to: str = "", location: Location | None = None
+    verb: str,
+    axis: IterVar,
+    stage: StageView,
+    because: str,
+    legal: str = "",
+    *,
+    to: str = "",
+    location: Location | None = None,
 ) -> ScheduleError:
     """Return the refusal of `verb` on an axis (and `to` what)."""
     kind = "reduce axis " if axis.kind is AxisKind.REDUCE else ""

@@ -14,11 +14,11 @@ from ..ir.axis import AxisKind, IterVar, Range
 from ..ir.expr import Const, Var
 from ..ir.node import Expr
 from .axis import cannot, check_has_loops, leaf, names, plain_leaf
-from .plan import StageView
 from .primitive import Change, primitive
 from .quantity import check_quantity
 from .relation import Fuse, Singleton, Split
 from .stage import StageState
+from .view import StageView
 
 
 @primitive
@@ -42,8 +42,8 @@ def split(
 def fuse(stage: StageView, *axes: IterVar) -> Change[IterVar]:
     """Make one loop of loops directly inside one another; return it.
 
-    The axes may be named in any order: the fused loop runs through them in the order of the loops. With one axis nothing
-    changes. With none, a loop of one iteration is put around the stage, so that a 0-D stage has one to bind.
+    The axes may be named in any order: the fused loop runs through them in the order of the loops. With one axis
+    nothing changes. With none, a loop of one iteration is put around the stage, so that a 0-D stage has one to bind.
 
         for i in range(4):            for i.j.fused in range(4 * m):
             for j in range(m):  ->        C[i.j.fused // m, i.j.fused % m] = ...
@@ -67,9 +67,9 @@ def fuse(stage: StageView, *axes: IterVar) -> Change[IterVar]:
 def reorder(stage: StageView, *axes: IterVar) -> Change[None]:
     """Put loops into the order given; the other loops stay where they are.
 
-        for i in range(n):            for k in range(l):
-            for j in range(m):  ->        for j in range(m):                          # reorder(k, i)
-                for k in range(l):            for i in range(n):
+    for i in range(n):            for k in range(l):
+        for j in range(m):  ->        for j in range(m):                          # reorder(k, i)
+            for k in range(l):            for i in range(n):
     """
     return _reorder(stage, axes), None
 
@@ -80,10 +80,10 @@ def tile(
 ) -> Change[tuple[IterVar, IterVar, IterVar, IterVar]]:
     """Split two loops and put both inner ones inside; return (x.outer, y.outer, x.inner, y.inner).
 
-        for x in range(64):           for x.outer in range(8):
-            for y in range(64): ->        for y.outer in range(16):                   # tile(x, y, 8, 4)
-                                              for x.inner in range(8):
-                                                  for y.inner in range(4):
+    for x in range(64):           for x.outer in range(8):
+        for y in range(64): ->        for y.outer in range(16):                   # tile(x, y, 8, 4)
+                                          for x.inner in range(8):
+                                              for y.inner in range(4):
     """
     state, (x_outer, x_inner) = _split(stage, x, x_factor, None)
     state, (y_outer, y_inner) = _split(stage.after(state), y, y_factor, None)
@@ -94,8 +94,9 @@ def tile(
 def _split(stage: StageView, axis: IterVar, factor: Any, nparts: Any) -> Change[tuple[IterVar, IterVar]]:
     parent = plain_leaf(stage, "split", axis)
     if (factor is None) == (nparts is None):
+        count = "neither" if factor is None else "both"
         raise ScheduleError(
-            f"split: '{parent.name}' of '{stage.name}' with {'neither' if factor is None else 'both'} of factor and nparts",
+            f"split: '{parent.name}' of '{stage.name}' with {count} of factor and nparts",
             because="one of them says how long the inner or the outer loop is, and the other length follows",
             legal="factor=4 (four iterations inside), or nparts=4 (four outside)",
         )

@@ -12,9 +12,9 @@ from ..ir.stmt import LoopKind
 from ..location import Location
 from .axis import cannot, data_axes_of, describe, leaf, plain_leaf
 from .extent import computes_all, constant, declared_domains, show, thread_extent
-from .plan import StageView
 from .primitive import Change, primitive
 from .stage import LoopMark, StageState
+from .view import StageView
 
 MAX_LANES: Final = 1024
 """The most iterations that one vector may hold."""
@@ -47,9 +47,9 @@ _KINDS: Final = {"vectorize": LoopKind.VECTORIZED, "unroll": LoopKind.UNROLLED, 
 def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
     """Run the iterations of a loop at once, each in a block or thread of its own of the GPU.
 
-        for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
-            for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
-                i = i.outer * 64 + i.inner                   ...
+    for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
+        for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
+            i = i.outer * 64 + i.inner                   ...
     """
     tag = _thread_tag(thread)
     if leaf(stage, "bind", axis).kind is AxisKind.REDUCE:
@@ -68,8 +68,8 @@ def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
 def vectorize(stage: StageView, axis: IterVar) -> Change[None]:
     """Run the iterations of a loop of constant extent as the lanes of vectors.
 
-        for i.inner in range(4):
-            C[i.outer * 4 + i.inner] = A[i.outer * 4 + i.inner] + 1    ->    C[i.outer*4 : +4] = A[i.outer*4 : +4] + 1
+    for i.inner in range(4):
+        C[i.outer * 4 + i.inner] = A[i.outer * 4 + i.inner] + 1    ->    C[i.outer*4 : +4] = A[i.outer*4 : +4] + 1
     """
     return _marked(stage, axis, "vectorize"), None
 
@@ -91,7 +91,7 @@ def unroll(stage: StageView, axis: IterVar) -> Change[None]:
 def parallel(stage: StageView, axis: IterVar) -> Change[None]:
     """Share the iterations of a loop out among the processor's threads.
 
-        for i in range(n): ...    ->    for i in parallel(n): ...
+    for i in range(n): ...    ->    for i in parallel(n): ...
     """
     return _marked(stage, axis, "parallel"), None
 
@@ -100,7 +100,7 @@ def parallel(stage: StageView, axis: IterVar) -> Change[None]:
 def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Change[None]:
     """Give the compiler a hint for a loop and what is inside; PRAGMAS lists all there are.
 
-        for i in range(64): ...    ->    for i in range(64, pragma(auto_unroll_max_step=16)): ...
+    for i in range(64): ...    ->    for i in range(64, pragma(auto_unroll_max_step=16)): ...
     """
     if name not in PRAGMAS:
         raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", list(PRAGMAS))
@@ -119,7 +119,9 @@ def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Cha
     return stage.state.with_mark(found, mark._replace(pragmas=(*mark.pragmas, (name, value)))), None
 
 
-def check_extent(stage: StageView, axis: IterVar, kind: LoopKind, extent: Expr, location: Location | None = None) -> None:
+def check_extent(
+    stage: StageView, axis: IterVar, kind: LoopKind, extent: Expr, location: Location | None = None
+) -> None:
     """Raise ScheduleError where a loop of `extent` iterations cannot run as `kind`.
 
     Called when the primitive is, where the extent is known then; and again with what bound inference finds.
@@ -130,7 +132,9 @@ def check_extent(stage: StageView, axis: IterVar, kind: LoopKind, extent: Expr, 
     number = constant(extent)
     if number is None:
         because = f"extent {show(extent)} is not constant"
-        raise cannot(verb, axis, stage, because, f"split it by a constant, and {verb} the inner loop", location=location)
+        raise cannot(
+            verb, axis, stage, because, f"split it by a constant, and {verb} the inner loop", location=location
+        )
     if kind is LoopKind.VECTORIZED and number > MAX_LANES:
         because = f"{number} iterations are more than the {MAX_LANES} lanes that a vector may have"
         raise cannot(verb, axis, stage, because, "split it, and vectorize the inner loop", location=location)
@@ -160,7 +164,9 @@ def _thread_tag(thread: Any) -> str:
     """Return the tag of a thread axis that a loop may be bound to."""
     if not isinstance(thread, IterVar) or thread.kind is not AxisKind.THREAD:
         what = f"axis '{thread.name}'" if isinstance(thread, IterVar) else repr(thread)
-        raise UserTypeError(f"bind: {what} is no thread axis", "a loop is bound to an index of the GPU", 'te.thread_axis("threadIdx.x")')
+        raise UserTypeError(
+            f"bind: {what} is no thread axis", "a loop is bound to an index of the GPU", 'te.thread_axis("threadIdx.x")'
+        )
     if thread.thread_tag not in THREADS:
         virtual = thread.thread_tag.startswith("vthread")
         because = "virtual threads are not available yet" if virtual else "a GPU has no such axis"
@@ -186,4 +192,11 @@ def _check_declared(stage: StageView, axis: IterVar, thread: IterVar) -> None:
         because = f"the loop has {found} iterations, and the thread axis was declared with {declared}"
     else:
         return
-    raise cannot("bind", axis, stage, because, f'te.thread_axis("{thread.thread_tag}"), which has the extent of its loop', to=thread.thread_tag)
+    raise cannot(
+        "bind",
+        axis,
+        stage,
+        because,
+        f'te.thread_axis("{thread.thread_tag}"), which has the extent of its loop',
+        to=thread.thread_tag,
+    )

@@ -10,10 +10,10 @@ from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
 from .axis import as_axis, check_has_loops, loops_of, why_no_leaf
-from .plan import StageView
 from .primitive import Change, primitive
 from .quantity import check_quantity
 from .stage import INLINE, At, StageState
+from .view import StageView
 
 SCOPES: Final = ("global", "shared", "local")
 """The memories a result may be kept in: everyone's, a block's, a thread's."""
@@ -32,7 +32,9 @@ def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[Non
             C[i] = B[i] + 1           C[i] = B[i] + 1
     """
     if not isinstance(target, StageView):
-        raise UserTypeError(f"compute_at: {target!r} is no stage", f"it is a {type(target).__name__}", "s[C], of this schedule s")
+        raise UserTypeError(
+            f"compute_at: {target!r} is no stage", f"it is a {type(target).__name__}", "s[C], of this schedule s"
+        )
     found = as_axis(target, "compute_at", axis)
     because, legal = _no_place(stage, target, found)
     if because:
@@ -45,8 +47,8 @@ def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[Non
 def compute_inline(stage: StageView) -> Change[None]:
     """Compute the stage nowhere: put its formula in place of each read of it.
 
-        B[i] = A[i] * 2
-        C[i] = B[i] + 1      ->    C[i] = A[i] * 2 + 1
+    B[i] = A[i] * 2
+    C[i] = B[i] + 1      ->    C[i] = A[i] * 2 + 1
     """
     because, legal = _no_inlining(stage)
     if because:
@@ -58,11 +60,11 @@ def compute_inline(stage: StageView) -> Change[None]:
 def compute_root(stage: StageView) -> Change[None]:
     """Compute the stage in loops of its own, before all that read it; in a scan's body, so in each step.
 
-        for i in range(n):
-            B[i] = ...            for i in range(n):
-            C[i] = B[i] + 1  ->       B[i] = ...
-                                  for i in range(n):
-                                      C[i] = B[i] + 1
+    for i in range(n):
+        B[i] = ...            for i in range(n):
+        C[i] = B[i] + 1  ->       B[i] = ...
+                              for i in range(n):
+                                  C[i] = B[i] + 1
     """
     if isinstance(stage.op, PlaceholderOp):
         check_has_loops(stage, "compute_root")
@@ -73,7 +75,7 @@ def compute_root(stage: StageView) -> Change[None]:
 def set_scope(stage: StageView, scope: str) -> Change[None]:
     """Keep the result in global memory, in memory that a block's threads share, or in each thread's own.
 
-        B: f32[64]    ->    B: f32[64] in shared
+    B: f32[64]    ->    B: f32[64] in shared
     """
     state = stage.state
     asked = f"set_scope: '{stage.name}' in {scope!r}"
@@ -93,7 +95,7 @@ def set_scope(stage: StageView, scope: str) -> Change[None]:
 def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
     """Store the result only where a condition over axes, thread axes and sizes holds.
 
-        B[0] = ...    ->    if threadIdx_x == 0: B[0] = ...
+    B[0] = ...    ->    if threadIdx_x == 0: B[0] = ...
     """
     check_has_loops(stage, "set_store_predicate")
     condition = make.convert(predicate)
@@ -111,7 +113,9 @@ def _no_place(stage: StageView, target: StageView, axis: IterVar) -> tuple[str, 
     cycle = _cycle(stage, target)
     if cycle:
         return f"compute_at cycle: {'→'.join(cycle)}", "compute_root for one of them"
-    return _fixed(stage) or _no_loop(target, axis) or _not_read(stage, target) or _leaves_scan(stage, target) or ("", "")
+    return (
+        _fixed(stage) or _no_loop(target, axis) or _not_read(stage, target) or _leaves_scan(stage, target) or ("", "")
+    )
 
 
 def _cycle(stage: StageView, target: StageView) -> list[str]:
@@ -138,9 +142,15 @@ def _fixed(stage: StageView) -> tuple[str, str] | None:
     if state.is_output:
         return f"'{stage.name}' is an output, and outputs are computed at the root", "the root"
     if state.is_update and state.feeds is not None:
-        return f"'{stage.name}' is the update of scan '{state.feeds.name}' and is computed in its time loop", "that loop"
+        return (
+            f"'{stage.name}' is the update of scan '{state.feeds.name}' and is computed in its time loop",
+            "that loop",
+        )
     if state.feeds is not None:
-        return f"'{stage.name}' is the init of scan '{state.feeds.name}' and is computed before its time loop", "the root"
+        return (
+            f"'{stage.name}' is the init of scan '{state.feeds.name}' and is computed before its time loop",
+            "the root",
+        )
     if isinstance(stage.op, ScanOp):
         return f"'{stage.name}' is a scan, and a scan inside another stage's loop is not available yet", "the root"
     return None
@@ -151,7 +161,10 @@ def _no_loop(target: StageView, axis: IterVar) -> tuple[str, str] | None:
     if isinstance(target.op, PlaceholderOp):
         return f"'{target.name}' is a placeholder and has no loops", "a stage that reads it"
     if target.state.attach is INLINE:
-        return f"'{target.name}' is inlined and has no loops", f"s[{target.name}].compute_root() first, or a stage that reads it"
+        return (
+            f"'{target.name}' is inlined and has no loops",
+            f"s[{target.name}].compute_root() first, or a stage that reads it",
+        )
     reason = why_no_leaf(target, axis)
     return (f"'{axis.name}' is no loop of it: {reason}", loops_of(target)) if reason else None
 
@@ -205,4 +218,3 @@ def _no_inlining(stage: StageView) -> tuple[str, str]:
 def _scheduled(state: StageState) -> bool:
     """Return whether a primitive said anything of the stage that inlining would lose."""
     return state.leaves is not state.axes or bool(state.loops or state.scope) or state.store_predicate is not None
-

@@ -13,11 +13,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from ..location import caller
-from .plan import Applied, StageView
+from .plan import Applied
 from .stage import StageState
+from .view import StageView
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,23 +11,25 @@ from ..ir.node import Expr
 from ..ir.visit import walk
 from .plan import Plan
 
-_SPELLING: Final[dict[type[Expr], str]] = {
-    E.Add: "({} + {})",
-    E.Sub: "({} - {})",
-    E.Mul: "({} * {})",
-    E.FloorDiv: "({} // {})",
-    E.FloorMod: "({} % {})",
+_INFIX: Final[dict[type[Expr], str]] = {
+    E.Add: "{} + {}",
+    E.Sub: "{} - {}",
+    E.Mul: "{} * {}",
+    E.FloorDiv: "{} // {}",
+    E.FloorMod: "{} % {}",
+    E.Eq: "{} == {}",
+    E.Ne: "{} != {}",
+    E.Lt: "{} < {}",
+    E.Le: "{} <= {}",
+}
+_CALL: Final[dict[type[Expr], str]] = {
     E.TruncDiv: "te.truncdiv({}, {})",
     E.TruncMod: "te.truncmod({}, {})",
     E.Min: "te.min({}, {})",
     E.Max: "te.max({}, {})",
-    E.Eq: "({} == {})",
-    E.Ne: "({} != {})",
-    E.Lt: "({} < {})",
-    E.Le: "({} <= {})",
     E.And: "te.all({}, {})",
     E.Or: "te.any({}, {})",
-    E.Not: "(~{})",
+    E.Not: "~({})",
     E.IfElse: "te.if_then_else({}, {}, {})",
 }
 """How a user writes each node that a schedule may hold, besides variables, constants and casts."""
@@ -38,8 +40,10 @@ def check_quantity(plan: Plan, asked: str, value: Expr, *, axes: bool) -> None:
     legal = "arithmetic over sizes" + (" and axes" if axes else "")
     for node in walk(value):
         if isinstance(node, E.TensorRead):
-            raise ScheduleError(asked, f"it reads '{node.tensor.name}', and what a schedule says holds for all data", legal)
-        if not isinstance(node, (E.Var, E.Const, E.Cast)) and type(node) not in _SPELLING:
+            raise ScheduleError(
+                asked, f"it reads '{node.tensor.name}', and what a schedule says holds for all data", legal
+            )
+        if not isinstance(node, (E.Var, E.Const, E.Cast)) and type(node) not in _INFIX and type(node) not in _CALL:
             raise ScheduleError(asked, f"{node!r} is no arithmetic that a schedule can hold", legal)
         if isinstance(node, E.Var) and not axes and node in plan.owner:
             raise ScheduleError(asked, f"'{node.name}' is an axis of '{plan.owner[node].name}'", legal)
@@ -55,6 +59,11 @@ def spell(value: Expr, name: Callable[[E.Var], str]) -> str:
     if isinstance(value, E.Const):
         return repr(value.value)
     operands = [spell(operand, name) for operand in value.operands()]
+    if type(value) in _CALL:
+        return _CALL[type(value)].format(*operands)
+    tight = [
+        f"({text})" if type(part) in _INFIX else text for part, text in zip(value.operands(), operands, strict=True)
+    ]
     if isinstance(value, E.Cast):
-        return f"{operands[0]}.astype({str(value.dtype)!r})"
-    return _SPELLING[type(value)].format(*operands)
+        return f"{tight[0]}.astype({str(value.dtype)!r})"
+    return _INFIX[type(value)].format(*tight)

@@ -56,13 +56,14 @@ class Split:
         """Fill the domains of both children.
 
         The one of given length is cut to the parent's extent where that is provably shorter, unless it is in `kept`
-        (bound to a thread axis, whose extent other stages share). The other one is as long as it takes.
+        (bound to a thread axis, whose extent other stages share). The other one is as long as it takes. A symbolic
+        length that is 0 for some sizes counts as 1 there.
         """
         given, other = (self.outer, self.inner) if self.factor is None else (self.inner, self.outer)
         wanted = self.nparts if self.factor is None else self.factor
         assert wanted is not None
         extent = domains[self.parent].extent
-        length = exact(wanted)
+        length = _positive(exact(wanted))
         count = simplify(make.ceildiv(extent, length))
         if given not in kept and _holds(ONE, extent) and _holds(extent, length):
             length, count = extent, ONE
@@ -161,6 +162,11 @@ Relation: TypeAlias = Split | Fuse | Singleton
 def _holds(low: Expr, high: Expr) -> bool:
     """Return whether low <= high is provable."""
     return can_prove(make.le(low, high))
+
+
+def _positive(length: Expr) -> Expr:
+    """Return a symbolic length as it is used: at least 1, whatever the sizes are."""
+    return length if _holds(ONE, length) else make.maximum(length, ONE)
 
 
 def _divided(value: Expr, step: Expr) -> tuple[Expr, Expr]:

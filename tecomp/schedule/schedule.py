@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ScheduleError, UserError, UserTypeError
+from ..te.legality import check_graph
 from ..te.tensor import Operation, PlaceholderOp, Tensor
 from . import loops, mark, place
-from .plan import Applied, Plan, StageView
+from .plan import Applied, Plan
 from .sketch import sketch
 from .text import replay
+from .view import StageView
 
 
 class Stage(StageView):
@@ -54,7 +56,9 @@ class Schedule(Plan):
         """Return the stage that computes a tensor, or of an operation; ScheduleError where it has none here."""
         op = key.op if isinstance(key, Tensor) else key
         if not isinstance(op, Operation):
-            raise UserTypeError(f"s[{key!r}]", f"it is a {type(key).__name__}", "a tensor or an operation of this schedule")
+            raise UserTypeError(
+                f"s[{key!r}]", f"it is a {type(key).__name__}", "a tensor or an operation of this schedule"
+            )
         position = self.position.get(op)
         if position is None:
             because = f"no output reads it; the outputs are {', '.join(output.name for output in self.outputs)}"
@@ -75,23 +79,30 @@ class Schedule(Plan):
 
 
 def create_schedule(ops: Operation | Sequence[Operation]) -> Schedule:
-    """Return a schedule for the outputs `ops`: every stage they need in serial loops of its own, one after the other."""
-    outputs = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    """Return a schedule for the outputs `ops`: every stage they need, one after the other, in serial loops."""
+    outputs: list[Any] = list(ops) if isinstance(ops, (list, tuple)) else [ops]
     if not outputs:
         raise UserError("te.create_schedule of no operation", "nothing would be computed", "te.create_schedule(T.op)")
     for output in outputs:
         _check_output(output)
+    check_graph(outputs)
     return Schedule(outputs)
 
 
 def _check_output(output: Any) -> None:
     if isinstance(output, Tensor):
         because = "a schedule is made for operations: one may compute several tensors"
-        raise UserTypeError(f"te.create_schedule of tensor '{output.name}'", because, f"te.create_schedule({output.op.name}.op)")
+        raise UserTypeError(
+            f"te.create_schedule of tensor '{output.name}'", because, f"te.create_schedule({output.op.name}.op)"
+        )
     if not isinstance(output, Operation):
-        raise UserTypeError(f"te.create_schedule of {output!r}", f"it is a {type(output).__name__}", "T.op, or a list of operations")
+        raise UserTypeError(
+            f"te.create_schedule of {output!r}", f"it is a {type(output).__name__}", "T.op, or a list of operations"
+        )
     if isinstance(output, PlaceholderOp):
-        raise UserError(f"te.create_schedule of placeholder '{output.name}'", "nothing computes it", "an operation that reads it")
+        raise UserError(
+            f"te.create_schedule of placeholder '{output.name}'", "nothing computes it", "an operation that reads it"
+        )
 
 
 def _some(ops: Sequence[Operation], most: int = 12) -> str:

@@ -77,7 +77,9 @@ def _heading(plan: Plan, state: StageState) -> str:
         notes[f"{'update' if state.is_update else 'init'} of {state.feeds.name}"] = True
     if state.store_predicate is not None:
         notes[f"stored where {show(state.store_predicate)}"] = True
-    return " ".join([f"{state.op.name}:", ", ".join(outputs), ", ".join(note for note, holds in notes.items() if holds)]).rstrip()
+    return " ".join(
+        [f"{state.op.name}:", ", ".join(outputs), ", ".join(note for note, holds in notes.items() if holds)]
+    ).rstrip()
 
 
 def _loop(state: StageState, axis: IterVar, domains: Domains) -> str:

@@ -4,7 +4,7 @@ returns another one."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -51,6 +51,7 @@ class LoopMark(NamedTuple):
 
 
 UNMARKED = LoopMark()
+NO_MARKS: Mapping[IterVar, LoopMark] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,7 @@ class StageState:
     """The axes that are loops, outermost first; the very tuple `axes` until a primitive changes them."""
     relations: tuple[Relation, ...] = ()
     """How the leaves were made of the operation's axes, oldest first."""
-    loops: Mapping[IterVar, LoopMark] = MappingProxyType({})
+    loops: Mapping[IterVar, LoopMark] = field(default_factory=lambda: NO_MARKS)
     """What is special about some of the leaves; the others are plain serial loops."""
     attach: Attach = ROOT
     scope: str = ""
@@ -116,7 +117,7 @@ class StageState:
 
 
 def initial(op: Operation, *, is_output: bool, group: ScanOp | None, feeds: ScanOp | None) -> StageState:
-    """Return the record of a stage that no primitive was applied to: its axes as serial loops, data before reduction."""
+    """Return the record of a stage before any primitive: its axes as serial loops, data before reduction."""
     axes = own_axes(op)
     state = StageState(op, axes, axes, is_output=is_output, group=group, feeds=feeds)
     return state.replace(attach=state.default_attach)

@@ -21,16 +21,19 @@ from ..ir.expr import Var
 from ..ir.node import Expr
 from ..ir.text_expr import Names
 from ..te.tensor import ComputeOp, Operation, ScanOp
-from .plan import Applied, Plan, StageView
+from .plan import Applied, Plan
 from .primitive import PRIMITIVES
 from .quantity import spell
+from .view import StageView
 
 
 def replay(plan: Plan) -> str:
     """Return the text; empty when no primitive was applied."""
     script = _Script(plan)
     calls = [script.call(applied) for applied in plan.applied]
-    stages = [f"{name} = s.stages[{plan.position[op]}].op" for op, name in sorted(script.stages.items(), key=script.place)]
+    stages = [
+        f"{name} = s.stages[{plan.position[op]}].op" for op, name in sorted(script.stages.items(), key=script.place)
+    ]
     parts = ["\n".join([*stages, *script.sizes.values(), *script.threads.values()]), "\n".join(calls)]
     return "".join(f"{part}\n" for part in "\n\n".join(filter(None, parts)).splitlines())
 

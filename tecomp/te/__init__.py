@@ -1,82 +1,30 @@
 """TE, the tensor expression language: what to compute, apart from how.
 
-A = te.placeholder((n,), name="A")
-B = te.compute((n,), lambda i: A[i] * 2.0, name="B")
-s = te.create_schedule(B.op)
+A program, and the schedule that says how it is computed:
+
+    A = te.placeholder((n,), name="A")
+    B = te.compute((n,), lambda i: A[i] * 2.0, name="B")
+    s = te.create_schedule(B.op)
 """
 
-from ..ir import text as _text  # expressions print themselves with it
+from ..schedule.schedule import create_schedule
+from . import math as _math
 from .axis import reduce_axis, thread_axis
 from .compute import compute
+from .element import TensorSlice
 from .logic import Select, all, any, if_then_else, likely
-from .math import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    astype,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
-    cast,
-    ceil,
-    clip,
-    clz,
-    copysign,
-    cos,
-    cosh,
-    div,
-    erf,
-    exp,
-    exp2,
-    exp10,
-    expm1,
-    floor,
-    floordiv,
-    floormod,
-    fma,
-    fmod,
-    hypot,
-    indexdiv,
-    indexmod,
-    isfinite,
-    isinf,
-    isnan,
-    ldexp,
-    log,
-    log1p,
-    log2,
-    log10,
-    multiply,
-    nearbyint,
-    nextafter,
-    popcount,
-    pow,
-    power,
-    round,
-    rsqrt,
-    shift_left,
-    shift_right,
-    sigmoid,
-    sin,
-    sinh,
-    sqrt,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-    truncdiv,
-    truncmod,
-)
+from .math import *
 from .placeholder import placeholder
 from .reducers import argmax, argmin, comm_reducer, max, min, prod, sum
 from .scan import scan
 from .symbol import const, infinity, max_value, min_value, nan, size_var, var
 from .tag import tag_scope
-from .tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, TensorSlice
+from .tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
+
+__all__ = [
+    "ComputeOp", "Operation", "PlaceholderOp", "ScanOp", "Select", "Tensor", "TensorSlice", "all", "any",
+    "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "if_then_else", "infinity",
+    "likely", "max", "max_value", "min", "min_value", "nan", "placeholder", "prod", "reduce_axis", "scan",
+    "size_var", "sum", "tag_scope", "thread_axis", "var",
+]  # fmt: skip
+__all__ += _math.__all__

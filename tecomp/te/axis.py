@@ -11,7 +11,7 @@ from ..ir import make
 from ..ir.axis import AxisKind, IterVar, Range
 from ..ir.expr import Const, Var
 from ..ir.node import Expr
-from .shape import name_of
+from .shape import name_of, plain
 from .tensor import ComputeOp
 
 THREAD_TAGS = (
@@ -89,7 +89,7 @@ def _ends(asked: str, dom: Any) -> tuple[Expr, Expr]:
     extent = make.sub(end, begin)
     if isinstance(extent, Const) and extent.value < 0:
         raise UserError(
-            f"{asked}: domain ({begin!r}, {end!r})",
+            f"{asked}: domain ({plain(begin)}, {plain(end)})",
             because=f"it ends {-extent.value} before it begins",
             legal="first <= end",
         )

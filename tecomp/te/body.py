@@ -117,9 +117,10 @@ def claim_reduce_axes(op: ComputeOp) -> None:
 
 def reused_axis(axis: IterVar, first: ComputeOp, second: ComputeOp) -> UserError:
     """Return the refusal of one reduce axis in two stages."""
+    where = f" ({first.loc})" if first.loc else ""
     return UserError(
         f"te.compute '{second.name}': reduce axis '{axis.name}' is used twice",
-        because=f"'{first.name}'{f' ({first.loc})' if first.loc else ''} folds over it, and an axis belongs to one stage",
+        because=f"'{first.name}'{where} folds over it, and an axis belongs to one stage",
         legal=f"another te.reduce_axis for '{second.name}'",
         location=second.loc,
     )

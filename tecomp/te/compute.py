@@ -15,7 +15,7 @@ from ..location import caller
 from .axis import make_axis
 from .body import body_of, claim_reduce_axes
 from .ranges import check_accesses
-from .shape import name_of, shape_of
+from .shape import name_of, plain, shape_of
 from .tag import tag_of
 from .tensor import ComputeOp
 
@@ -55,7 +55,7 @@ def compute(
 def _check_axis_type(asked: str, extent: Expr) -> None:
     if extent.dtype not in (INT32, INT64):
         raise UserTypeError(
-            f"{asked}: extent {extent!r}", because=f"it is {extent.dtype}, which no axis is", legal="int32, int64"
+            f"{asked}: extent {plain(extent)}", because=f"it is {extent.dtype}, which no axis is", legal="int32, int64"
         )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import UserError
 from ..ir.axis import IterVar
 from .body import reused_axis
 from .graph import consumers, post_order, scan_body
 from .tensor import ComputeOp, Operation, ScanOp, Tensor
+
+Readers = Mapping[Operation, tuple[Operation, ...]]
 
 
 def check_graph(ends: Iterable[Operation | Tensor]) -> None:
@@ -17,6 +19,7 @@ def check_graph(ends: Iterable[Operation | Tensor]) -> None:
     Refused: a read below 0 that no scan explains, a reduce axis of two stages, an init, update or state of two scans,
     and a stage of a scan's body, or its state, read from outside.
     """
+    ends = [end.op if isinstance(end, Tensor) else end for end in ends]
     order = post_order(ends)
     scans = [op for op in order if isinstance(op, ScanOp)]
     readers = consumers(order)
@@ -24,12 +27,10 @@ def check_graph(ends: Iterable[Operation | Tensor]) -> None:
     _check_reduce_axes(order)
     _check_scan_parts(scans)
     for scan in scans:
-        _check_scan_body(scan, readers)
+        _check_scan_body(scan, readers, ends)
 
 
-def _check_early_reads(
-    order: Sequence[Operation], scans: Sequence[ScanOp], readers: dict[Operation, tuple[Operation, ...]]
-) -> None:
+def _check_early_reads(order: Sequence[Operation], scans: Sequence[ScanOp], readers: Readers) -> None:
     explained = {op: scan for scan in scans for op in scan.early_reads}
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
@@ -66,15 +67,14 @@ def _check_scan_parts(scans: Sequence[ScanOp]) -> None:
                     )
 
 
-def _check_scan_body(scan: ScanOp, readers: dict[Operation, tuple[Operation, ...]]) -> None:
-    inside = {scan, *scan_body(scan)}
-    states = [state.op for state in scan.state_placeholder]
-    for op in (*states, *scan_body(scan)):
-        stray = next((reader for reader in readers.get(op, ()) if reader not in inside), None)
-        if stray is not None:
+def _check_scan_body(scan: ScanOp, readers: Readers, ends: Sequence[Operation]) -> None:
+    body = scan_body(scan)
+    for op in (*(state.op for state in scan.state_placeholder), *body):
+        stray = next((reader for reader in readers.get(op, ()) if reader is not scan and reader not in body), None)
+        if stray is not None or op in ends:
             raise UserError(
-                f"te.compute '{stray.name}' reads '{op.name}'",
+                f"'{op.name}' is an output" if stray is None else f"'{stray.name}' reads '{op.name}'",
                 because=f"'{op.name}' exists only within a step of scan '{scan.name}'",
-                legal=f"the scan's output, '{scan.output(0).name}'",
-                location=stray.loc,
+                legal=f"the scan's output '{scan.output(0).name}', a stage of its own outside of the scan",
+                location=(stray or op).loc,
             )

@@ -14,12 +14,14 @@ import numpy as np
 from ..arith.interval import interval
 from ..errors import UserError
 from ..ir import expr as E
+from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.visit import walk
 from .grid import Array, Grid, Spans, evaluate, grid
 from .linear import Linear, linear
 from .reads import Access, Guards, accesses
-from .tensor import ComputeOp
+from .shape import plain
+from .tensor import ComputeOp, domain
 
 LATER = 1 << 20
 """An index below 0 that this many steps of one axis make positive may belong to a scan's update."""
@@ -45,13 +47,20 @@ def check_accesses(op: ComputeOp) -> None:
 
 
 def faults(op: ComputeOp, spans: Spans) -> Iterator[Fault]:
-    """Yield what is wrong in `op` when the axes of `spans` take those values only."""
+    """Yield what is wrong in `op` when the axes of `spans` take those values only; nothing where it has no iterations."""
+    if any(_is_empty(axis) for axis in (*op.axis, *op.reduce_axis)):
+        return
     for expr in op.expressions():
         for access in accesses(expr):
             if isinstance(access.node, E.TensorRead):
                 yield from _read_faults(op, access.node, access.guards, spans)
             else:
                 yield from _division_faults(op, access, spans)
+
+
+def _is_empty(axis: IterVar) -> bool:
+    extent = domain(axis).extent
+    return isinstance(extent, E.Const) and extent.value == 0
 
 
 def _read_faults(op: ComputeOp, read: E.TensorRead, guards: Guards, spans: Spans) -> Iterator[Fault]:
@@ -68,8 +77,9 @@ def _read_faults(op: ComputeOp, read: E.TensorRead, guards: Guards, spans: Spans
 
 def _is_whole_axis(index: Expr, extent: Expr) -> bool:
     """Answer at a glance for A[i], where i runs over all of A."""
-    whole = isinstance(index, E.Var) and index.extent is extent
-    return whole and isinstance(index.min, E.Const) and index.min.value == 0
+    if not isinstance(index, E.Var) or index.extent is not extent:
+        return False
+    return isinstance(index.min, E.Const) and index.min.value == 0
 
 
 def _is_inside(index: Expr, extent: Expr) -> bool:
@@ -185,13 +195,12 @@ def _rises(op: ComputeOp, index: Expr, at: Mapping[E.Var, int]) -> bool:
 def _outside(op: ComputeOp, read: E.TensorRead, dim: int, reach: str) -> UserError:
     tensor = read.tensor
     extent = tensor.shape[dim]
-    last = int(extent.value) - 1 if isinstance(extent, E.Const) else f"{extent!r} - 1"
+    last = str(int(extent.value) - 1) if isinstance(extent, E.Const) else f"{plain(extent)} - 1"
+    reads = f"0 to {last}, or te.if_then_else(condition, {read!r}, otherwise)"
     return UserError(
         f"te.compute '{op.name}': {read!r} reads outside '{tensor.name}'",
-        because=f"index {dim}, {read.indices[dim]!r}, {reach}; '{tensor.name}' has extent {extent!r} there",
-        legal=f"0 to {last}, or te.if_then_else(condition, {read!r}, otherwise)"
-        if last != -1
-        else "no element: it is empty",
+        because=f"index {dim}, {plain(read.indices[dim])}, {reach}; '{tensor.name}' has extent {plain(extent)} there",
+        legal="no read: it is empty" if last == "-1" else reads,
         location=op.loc,
     )
 

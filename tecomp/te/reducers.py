@@ -17,6 +17,7 @@ from ..ir import make
 from ..ir.axis import AxisKind, IterVar
 from ..ir.expr import Const, Reduce, Var
 from ..ir.node import Expr
+from .shape import plain
 from .symbol import max_value, min_value
 
 Axes = tuple[IterVar, ...]
@@ -45,8 +46,8 @@ class Reducer:
     """A commutative, associative operation that folds along axes, and joins plain values.
 
     `r(expr, axis)` is a reduction, the whole body of a compute; a tuple of expressions is folded together and gives a
-    tuple. `where` leaves out the values for which it does not hold, `init` replaces the identity as what the fold starts
-    from. `r(a, b, c)` joins plain values.
+    tuple. `where` leaves out the values for which it does not hold; `init` is what the fold starts from in place of the
+    identity. `r(a, b, c)` joins plain values.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class Reducer:
         if condition.dtype.is_bool:
             return condition
         raise UserTypeError(
-            f"te.{self.name}: where={condition!r}",
+            f"te.{self.name}: where={plain(condition)}",
             because=f"it is {condition.dtype}",
             legal="a comparison, te.all, te.any",
         )
@@ -146,7 +147,7 @@ class Reducer:
         for value, source in zip(typed, sources, strict=True):
             if value.dtype is not source.dtype:
                 raise UserError(
-                    f"te.{self.name}: init={value!r}",
+                    f"te.{self.name}: init={plain(value)}",
                     because=f"it is {value.dtype}, what it folds is {source.dtype}",
                     legal=f".astype('{source.dtype}')",
                 )
@@ -230,15 +231,21 @@ def _first_extreme(ahead: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tup
 class _ArgReducer(Reducer):
     def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *more: Any) -> Any:
         """Return the (index, value) reductions of a pair, or of one expression over one axis, whose index it takes."""
-        if isinstance(axis, IterVar) and not isinstance(expr, (tuple, list)):
-            expr = (axis, expr)
-        if isinstance(expr, (tuple, list)) and len(expr) == 2 and not make.convert(expr[0]).dtype.is_integer:
+        pair = (axis, expr) if isinstance(axis, IterVar) and not isinstance(expr, (tuple, list)) else expr
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise UserTypeError(
-                f"te.{self.name}: index {make.convert(expr[0])!r}",
-                because=f"it is {make.convert(expr[0]).dtype}",
-                legal="(index, value)",
+                f"te.{self.name} of {expr!r}",
+                because="it folds an index with a value",
+                legal=f"te.{self.name}((k, A[k]), axis=k)",
             )
-        return super().__call__(expr, axis, where, init, *more)
+        index = make.convert(pair[0])
+        if not index.dtype.is_integer:
+            raise UserTypeError(
+                f"te.{self.name}: index {plain(index)}",
+                because=f"it is {index.dtype}",
+                legal="an integer, then the value",
+            )
+        return super().__call__(pair, axis, where, init, *more)
 
 
 _PAIRS = (

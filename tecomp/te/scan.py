@@ -15,7 +15,7 @@ from .axis import make_axis
 from .graph import post_order
 from .linear import linear
 from .recurrence import check_recurrence
-from .shape import name_of
+from .shape import name_of, plain
 from .tag import tag_of
 from .tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
 
@@ -31,7 +31,7 @@ def scan(
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return the state over all steps: a tensor, or a list of them when lists are given.
+    """Return the state over all steps: a tensor, or a list of them for several states.
 
     The first dimension of each is time, T steps, and the other dimensions are the state's own.
 
@@ -71,7 +71,7 @@ def scan(
     )  # fmt: skip
     _check_inits(asked, op)
     check_recurrence(op)
-    return op.output(0) if isinstance(init, Tensor) else list(op.outputs)
+    return op.output(0) if len(states) == 1 else list(op.outputs)
 
 
 def _tensors(asked: str, role: str, given: Any) -> tuple[Tensor, ...]:
@@ -135,7 +135,9 @@ def _check_extent(names: str, dim: int, one: Expr, other: Expr) -> None:
     if not _equal(one, other):
         what = "time" if dim == 0 else f"dimension {dim}"
         raise UserError(
-            names, because=f"the extent of {what} is {one!r} in one, {other!r} in the other", legal="equal extents"
+            names,
+            because=f"the extent of {what} is {plain(one)} in one, {plain(other)} in the other",
+            legal="equal extents",
         )
 
 
@@ -157,13 +159,13 @@ def _times(asked: str, inits: tuple[Tensor, ...], states: tuple[Tensor, ...]) ->
         if not _equal(init.shape[0], depth):
             raise UserError(
                 f"{asked}: inits '{inits[0].name}' and '{init.name}'",
-                because=f"they give {depth!r} and {init.shape[0]!r} steps",
+                because=f"they give {plain(depth)} and {plain(init.shape[0])} steps",
                 legal="as many steps for each state",
             )
         if not _equal(state.shape[0], time):
             raise UserError(
                 f"{asked}: states '{states[0].name}' and '{state.name}'",
-                because=f"they have {time!r} and {state.shape[0]!r} steps",
+                because=f"they have {plain(time)} and {plain(state.shape[0])} steps",
                 legal="as many steps for each state",
             )
     if not isinstance(depth, Const):

@@ -22,7 +22,7 @@ def dtype_of(asked: str, dtype: object) -> DType:
         raise UserError(
             f"{asked}: dtype {dtype!r}",
             because="no element type has that name",
-            legal="bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, and vectors such as float32x4",
+            legal="bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, vectors: float32x4",
         ) from error
     if known.element is INDEX:
         raise UserError(
@@ -65,3 +65,8 @@ def _extent(asked: str, position: int, entry: Any) -> Expr:
             where, because="it depends on the elements of a tensor", legal="a te.var, solved from the arrays' shapes"
         )
     return extent
+
+
+def plain(value: Expr) -> str:
+    """Return an extent or index for a message: a number without its type."""
+    return str(value.value) if isinstance(value, Const) else repr(value)

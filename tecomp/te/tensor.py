@@ -1,8 +1,10 @@
 """Tensors, and the operations whose results they are.
 
-A = placeholder((n,))                     PlaceholderOp   values come from the caller
-B = compute((n,), lambda i: A[i] + 1)     ComputeOp       each element by a formula over the axes
-S = scan(init, update, state)             ScanOp          rows one after the other, from earlier rows
+Three kinds of operation make tensors:
+
+    A = placeholder((n,))                     PlaceholderOp   values come from the caller
+    B = compute((n,), lambda i: A[i] + 1)     ComputeOp       each element by a formula over the axes
+    S = scan(init, update, state)             ScanOp          rows one after the other, from earlier rows
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from ..dtype import INT32, INT64, DType
-from ..errors import UserError, UserTypeError
+from ..dtype import DType
+from ..errors import UserError
 from ..ir import make
 from ..ir.axis import IterVar, Range
 from ..ir.expr import Const, Reduce, TensorRead
 from ..ir.node import Expr, Operators
 from ..ir.visit import walk
 from ..location import Location
+from .element import TensorSlice, dimensions, no_sequence, pattern, read, select
+from .shape import plain
 
 Shape = tuple[Expr, ...]
 
@@ -56,15 +60,11 @@ class Tensor(Operators):
 
     def __getitem__(self, indices: Any) -> TensorRead | TensorSlice:
         """Return the element, or with fewer indices than dimensions a slice that takes the others."""
-        return _select(self, (), indices)
+        return select(self, (), indices)
 
     def __iter__(self) -> NoReturn:
         """Refuse: without this Python would index forever."""
-        raise UserTypeError(
-            f"'{self.name}' is no sequence",
-            because="it is one tensor, whose elements are named by indices",
-            legal=_pattern(self),
-        )
+        raise no_sequence(self)
 
     def __eq__(self, other: object) -> Any:
         """Answer whether both are one tensor; a tensor of no dimensions beside a number is compared by value."""
@@ -94,97 +94,12 @@ class Tensor(Operators):
             return read(self, ())
         raise UserError(
             f"'{self.name}' is used as a number",
-            because=f"it has {_dimensions(self.ndim)}",
-            legal=f"an element: {_pattern(self)}",
+            because=f"it has {dimensions(self.ndim)}",
+            legal=f"an element: {pattern(self)}",
         )
 
     def __repr__(self) -> str:
-        return f"{self.name}: {self.dtype.short}[{', '.join(map(repr, self.shape))}]"
-
-
-class TensorSlice(Operators):
-    """A tensor with its first indices given; it takes the others by [] and is a number once all are there."""
-
-    __slots__ = ("indices", "tensor")
-
-    def __init__(self, tensor: Tensor, indices: tuple[Any, ...]) -> None:
-        self.tensor, self.indices = tensor, indices
-
-    @property
-    def dtype(self) -> DType:
-        """The tensor's."""
-        return self.tensor.dtype
-
-    def __getitem__(self, indices: Any) -> TensorRead | TensorSlice:
-        """Return the element, or a slice that still takes indices."""
-        return _select(self.tensor, self.indices, indices)
-
-    def __iter__(self) -> NoReturn:
-        """Refuse: without this Python would index forever."""
-        iter(self.tensor)
-        raise AssertionError
-
-    def as_expr(self) -> Expr:
-        """Return the element; UserError while indices are missing."""
-        return read(self.tensor, self.indices)
-
-    def __repr__(self) -> str:
-        return f"{self.tensor.name}[{', '.join(map(repr, self.indices))}, ...]"
-
-
-def read(tensor: Tensor, indices: Iterable[Any]) -> TensorRead:
-    """Return the element of `tensor` at `indices`: integers, bools as 0 and 1; UserError for others or another number."""
-    given = tuple(indices)
-    if len(given) != tensor.ndim:
-        raise UserError(
-            f"'{tensor.name}' indexed with {len(given)} {'index' if len(given) == 1 else 'indices'}",
-            because=f"it has {_dimensions(tensor.ndim)}",
-            legal=_pattern(tensor),
-        )
-    return TensorRead(tensor, tuple(_index(tensor, position, index) for position, index in enumerate(given)))
-
-
-def _select(tensor: Tensor, before: tuple[Any, ...], indices: Any) -> TensorRead | TensorSlice:
-    given = before + (indices if isinstance(indices, tuple) else (indices,))
-    if len(given) >= tensor.ndim:
-        return read(tensor, given)
-    return TensorSlice(tensor, tuple(_index(tensor, position, index) for position, index in enumerate(given)))
-
-
-def _index(tensor: Tensor, position: int, index: Any) -> Expr:
-    if isinstance(index, slice):
-        raise UserTypeError(
-            f"slice {_slice_text(index)} as index {position} of '{tensor.name}'",
-            because="an expression reads single elements",
-            legal=f"one index for each dimension: {_pattern(tensor)}",
-        )
-    wide = isinstance(index, int) and not -(2**31) <= index < 2**31
-    value = make.convert(index, INT64 if wide else None)
-    if value.dtype.is_bool:
-        return make.cast(INT32, value)
-    if not value.dtype.is_integer:
-        raise UserTypeError(
-            f"index {position} of '{tensor.name}' is {value!r}",
-            because=f"it is {value.dtype}, and indices are integers",
-            legal="an integer, or .astype('int32')",
-        )
-    return value
-
-
-def _slice_text(part: slice) -> str:
-    ends = (part.start, part.stop) if part.step is None else (part.start, part.stop, part.step)
-    return ":".join("" if end is None else repr(end) for end in ends)
-
-
-def _dimensions(count: int) -> str:
-    return "1 dimension" if count == 1 else f"{count} dimensions"
-
-
-def _pattern(tensor: Tensor) -> str:
-    """Return how an element is written: A[i0, i1], or A() without dimensions."""
-    if tensor.ndim == 0:
-        return f"{tensor.name}()"
-    return f"{tensor.name}[{', '.join(f'i{d}' for d in range(tensor.ndim))}]"
+        return f"{self.name}: {self.dtype.short}[{', '.join(map(plain, self.shape))}]"
 
 
 class Operation:

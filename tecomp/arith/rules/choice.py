@@ -27,7 +27,7 @@ SELECT = Table(E.Select, [
 IF_ELSE = Table(E.IfElse, [
     Rule("if_else(True, x, y)", "x"),
     Rule("if_else(False, x, y)", "y"),
-    Rule("if_else(p, x, x)", "x", when="pure(p)"),
+    Rule("if_else(p, x, x)", "x"),
     Rule("if_else(p, True, False)", "p"),
     Rule("if_else(p, False, True)", "not p"),
     Rule("if_else(p, True, q)", "p or q"),

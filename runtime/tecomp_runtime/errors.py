@@ -1,0 +1,35 @@
+"""Errors of calls, in the parts that all of tecomp's errors have."""
+
+from __future__ import annotations
+
+
+class CallError(Exception):
+    """A call of a built function failed: `asked` says of what, `because` why, `legal` what would be right."""
+
+    def __init__(self, asked: str, because: str = "", legal: str = "") -> None:
+        self.asked, self.because, self.legal = asked, because, legal
+        parts = [asked, f"  because: {because}" if because else "", f"  legal: {legal}" if legal else ""]
+        super().__init__("\n".join(filter(None, parts)))
+
+
+class ArgumentError(CallError, ValueError, TypeError):
+    """An argument is not what the function takes; nothing has run."""
+
+
+class LaunchError(CallError, RuntimeError):
+    """The function could not be loaded or started here."""
+
+
+class OutOfMemoryError(LaunchError, MemoryError):
+    """The function could not allocate its temporaries; its outputs are incomplete."""
+
+
+class NotCompact(Exception):
+    """Arrays with gaps between their elements were given to code that is built for none: a variant with strides takes them.
+
+    `names` are the parameters concerned. The caller never sees this: it builds that variant and calls again.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        super().__init__(", ".join(names))

@@ -1,0 +1,46 @@
+"""The functions that compiled code calls: C's mathematics, glibc's vectors of it, an OpenMP runtime."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from functools import cache
+
+from . import threads
+from .errors import LaunchError
+
+OPENMP = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libomp.dylib")
+"""Runtimes that have GOMP_parallel, the preferred first."""
+
+
+@cache
+def library(*names: str) -> ctypes.CDLL | None:
+    """Return the first of the shared libraries that is present."""
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+@cache
+def mathematics() -> ctypes.CDLL | None:
+    """Return C's library of mathematical functions."""
+    return library("libm.so.6", ctypes.util.find_library("m") or "libm.so")
+
+
+@cache
+def address(symbol: str) -> int:
+    """Return where a function that compiled code calls is; LaunchError where nothing here has it."""
+    if symbol.startswith(("GOMP_", "omp_")):
+        team = library(*OPENMP)
+        return _find(team, symbol) if team is not None else threads.address(symbol)
+    for candidate in (mathematics(), library("libmvec.so.1"), ctypes.CDLL(None)):
+        if candidate is not None and hasattr(candidate, symbol):
+            return _find(candidate, symbol)
+    raise LaunchError(f"no library here has {symbol!r}", because="the function was built for another system")
+
+
+def _find(source: ctypes.CDLL, symbol: str) -> int:
+    return ctypes.cast(getattr(source, symbol), ctypes.c_void_p).value or 0

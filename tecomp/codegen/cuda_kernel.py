@@ -1,0 +1,116 @@
+"""One Launch as a __global__ function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..dtype import INT64
+from ..ir import expr as E
+from ..ir.node import Expr
+from ..ir.stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
+from ..ir.visit import walk
+from ..target import Target
+from .cuda_intrinsics import CALLS, EFFECTS
+from .cuda_limits import check_arguments, check_launch
+from .cuda_memory import shared_memory
+from .cuda_names import KEYWORDS, Scopes
+from .cuda_prelude import PRELUDE, words
+from .cuda_stmt import write
+from .cuda_types import c_type
+from .cuda_writer import Writer
+from .precedence import Text
+
+RESERVED: Final = KEYWORDS | set(PRELUDE) | words([*EFFECTS.values(), *(t for row in CALLS.values() for t in row.values())])
+"""What the text of a kernel may mention besides the names of its own things."""
+_POINTER: Final = "pointer"
+
+
+class Kernel(NamedTuple):
+    """A kernel: its text, what a launch passes (buffers, scalars), what it asks for."""
+
+    name: str
+    text: str
+    arguments: tuple[Buffer | E.Var, ...]
+    shared: int
+    """Bytes of dynamic shared memory."""
+    threads: int
+    """Most threads in a block."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return what a runtime needs to launch it, JSON-able."""
+        types = [_POINTER if isinstance(argument, Buffer) else _plain(argument) for argument in self.arguments]
+        return {"name": self.name, "arguments": types, "shared": self.shared, "threads": self.threads}
+
+
+def print_kernel(node: Launch, name: str, scope: Sequence[Buffer | E.Var], target: Target) -> Kernel:
+    """Return the kernel of `node`, which may use what is in `scope`; UnsupportedError where `target` cannot run it."""
+    threads = check_launch(node, name, target)
+    used = _free(node.body)
+    arguments = tuple(thing for thing in scope if thing in used)
+    check_arguments(name, [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments], target)
+    shared = shared_memory(node.body, target, name)
+    out = Writer(Scopes(RESERVED | {name}), shared)
+    written = {stmt.buffer for stmt in walk(node.body) if isinstance(stmt, Store)}
+    parameters = [_parameter(out, thing, thing in written) for thing in arguments]
+    if shared.offsets:
+        out.line("extern __shared__ __align__(128) unsigned char shared_memory[];")
+    _thread_variables(out, node, used)
+    write(out, node.body)
+    head = f'extern "C" __global__ void __launch_bounds__({threads})\n{name}({", ".join(parameters)}) {{'
+    return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads)
+
+
+def _parameter(out: Writer, thing: Buffer | E.Var, written: bool) -> str:
+    name = out.exprs.names[thing] = out.scopes.declare(thing.name)
+    type_ = c_type(thing.dtype)
+    if isinstance(thing, Buffer):
+        return f"{'' if written else 'const '}{type_}* __restrict__ {name}"
+    if thing.min is not None:  # a size or the variable of a loop, not a number that the user gave
+        out.exprs.integers.index(thing)
+    return f"{type_} {name}"
+
+
+def _thread_variables(out: Writer, node: Launch, used: set[Any]) -> None:
+    """Print `const int i = blockIdx.x;` for the thread axes that the body uses.
+
+    One that only ever widens to 64 bits is a long long from the start.
+    """
+    for tag, var in node.threads:
+        if var not in used:
+            continue
+        name = out.exprs.names[var] = out.scopes.declare(var.name)
+        wide = E.Cast(INT64, var)
+        type_ = var.dtype
+        if type_ is not INT64 and _users(node.body, var) == {wide}:
+            type_ = INT64
+            out.exprs.known[wide] = Text(name)
+        first = "" if var.min is None or _is_zero(var.min) else f" + {out.text(var.min)}"
+        out.line(f"const {c_type(type_)} {name} = {tag}{first};")
+        out.exprs.integers.index(var)
+
+
+def _users(body: Stmt, var: E.Var) -> set[Any]:
+    """Return what `var` is an operand of."""
+    return {node for node in walk(body) if var in (node.operands() if isinstance(node, Expr) else node.expressions())}
+
+
+def _is_zero(node: Expr) -> bool:
+    return isinstance(node, E.Const) and node.value == 0
+
+
+def _free(body: Stmt) -> set[Any]:
+    """Return the variables and buffers that `body` uses."""
+    return set(_mentioned(body))
+
+
+def _mentioned(body: Stmt) -> Iterable[Any]:
+    for node in walk(body):
+        if isinstance(node, E.Var):
+            yield node
+        elif isinstance(node, (E.Load, Store)):
+            yield node.buffer
+
+
+def _plain(var: E.Var) -> str:
+    return "int64" if var.dtype == "index" else str.__str__(var.dtype)

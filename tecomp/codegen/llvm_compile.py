@@ -1,0 +1,103 @@
+"""From LLVM IR to object code: the target machine, LLVM's optimiser, the functions a CPU's vectors may call."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import llvmlite.binding as llvm
+
+from ..errors import InternalError
+from .llvm_library import LIBRARY, VECTOR_ABI
+
+_BASELINE: Final = {"sse2"}
+"""What is known of a CPU that is only named: x86-64 itself."""
+
+
+class Cpu(NamedTuple):
+    """A CPU: its name, and its features as LLVM writes them (+avx2,-avx512f); empty features are the name's own."""
+
+    name: str
+    features: str
+
+    def has(self, feature: str) -> bool:
+        """Return whether the CPU is known to have a feature."""
+        return f"+{feature}" in self.features.split(",") or (feature in _BASELINE and platform.machine() == "x86_64")
+
+    @property
+    def native_half(self) -> bool:
+        """Whether float16 is converted by instructions: F16C on x86, always on 64-bit ARM."""
+        return self.has("f16c") or platform.machine() in ("aarch64", "arm64")
+
+
+@cache
+def cpu(name: str = "") -> Cpu:
+    """Return the CPU of that name; of no name, the present one with all that it has."""
+    if name:
+        return Cpu(name, "")
+    return Cpu(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+@cache
+def machine(cpu: Cpu) -> Any:
+    """Return LLVM's target machine for position-independent ELF code, at its highest optimisation level."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_triple(triple())
+    return target.create_target_machine(cpu=cpu.name, features=cpu.features, opt=3, reloc="pic", codemodel="small")
+
+
+def triple() -> str:
+    """Return this platform in LLVM's words; the object format is ELF everywhere, which the runtime reads."""
+    native = llvm.get_process_triple()
+    return native if "linux" in native else f"{native}-elf"
+
+
+@cache
+def vector_functions(cpu: Cpu) -> frozenset[str]:
+    """Return the functions of glibc's vector library that the CPU can run; none where there is no such library."""
+    try:
+        library = ctypes.CDLL("libmvec.so.1")
+    except OSError:
+        return frozenset()
+    found: set[str] = set()
+    for feature, (letter, width) in VECTOR_ABI.items():
+        if not cpu.has(feature):
+            continue
+        for name in LIBRARY:
+            symbols = [
+                f"_ZGV{letter}N{width // size}{args}_{name}{tail}" for size, tail in ((4, "f"), (8, "")) for args in ("v", "vv")
+            ]
+            found.update(symbol for symbol in symbols if hasattr(library, symbol))
+    return frozenset(found)
+
+
+def compiled(source: str, cpu: Cpu) -> bytes:
+    """Return the object code (ELF) of a module, optimised; InternalError where LLVM does not accept it."""
+    target = machine(cpu)
+    try:
+        module = llvm.parse_assembly(source)
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError("LLVM refused the generated code", because=str(error), ir=source) from error
+    module.triple, module.data_layout = triple(), str(target.target_data)
+    _optimise(module, target)
+    return target.emit_object(module)
+
+
+def assembly(source: str, cpu: Cpu) -> str:
+    """Return the machine code of a module as assembly text."""
+    target = machine(cpu)
+    module = llvm.parse_assembly(source)
+    module.triple, module.data_layout = triple(), str(target.target_data)
+    _optimise(module, target)
+    return target.emit_assembly(module)
+
+
+def _optimise(module: Any, target: Any) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
+    passes = llvm.create_pass_builder(target, options)
+    passes.getModulePassManager().run(module, passes)

@@ -1,0 +1,98 @@
+"""Which accesses of different threads, or of different blocks, meet in one element of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations_with_replacement
+
+from ..errors import UserError
+from ..ir import expr as E
+from ..ir.stmt import Buffer, Launch
+from .accesses import Access, accesses, bound_vars
+from .events import Event, Events
+from .overlap import Overlap
+
+MOST_PAIRS = 1 << 14
+"""Pairs of accesses to one buffer that are compared; more are taken to conflict."""
+
+
+class Conflicts:
+    """Answers for one kernel whether a barrier must stand between accesses."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.threads = [var for tag, var in launch.threads if tag.startswith("threadIdx") and not single(var)]
+        self.bound = bound_vars(launch.body)
+        self.known: dict[tuple[object, ...], bool] = {}
+
+    def any(self, before: Iterable[Event], after: Iterable[Event], carrier: E.Var | None) -> bool:
+        """Return whether some event of `after` must wait for one of `before`, by another thread.
+
+        With a `carrier`, `before` is of an earlier iteration of that loop.
+        """
+        by_buffer: dict[Buffer, list[Event]] = {}
+        for event in before:
+            by_buffer.setdefault(event.buffer, []).append(event)
+        return any(
+            self._between(a, b, carrier)
+            for b in after
+            for a in by_buffer.get(b.buffer, ())
+            if a.writes or b.writes
+        )
+
+    def _between(self, a: Event, b: Event, carrier: E.Var | None) -> bool:
+        common = _common(a.vars, b.vars, carrier)
+        fixed = set(a.pinned) & set(b.pinned)
+        key = (a.indices, b.indices, common, frozenset(fixed))
+        if key not in self.known:
+            owners = [var for var in self.threads if var not in dict(fixed)]
+            private = self.bound.difference(common)
+            self.known[key] = bool(owners) and not Overlap(owners, private.__contains__).apart(a.indices, b.indices)
+        return self.known[key]
+
+
+def _common(a: tuple[E.Var, ...], b: tuple[E.Var, ...], carrier: E.Var | None) -> frozenset[E.Var]:
+    """Return the variables that have one value at both: of the loops around both, outside the one that carries."""
+    found: list[E.Var] = []
+    for x, y in zip(a, b, strict=False):
+        if x is not y or x is carrier:
+            break
+        found.append(x)
+    return frozenset(found)
+
+
+def single(var: E.Var) -> bool:
+    """Return whether a thread axis has one value only."""
+    return isinstance(var.extent, E.Const) and var.extent.value == 1
+
+
+def check_blocks(launch: Launch, events: Events) -> None:
+    """Refuse kernels in which one block would have to wait for another: nothing orders blocks."""
+    blocks = [var for tag, var in launch.threads if tag.startswith("blockIdx") and not single(var)]
+    if not blocks:
+        return
+    threads = {var for _, var in launch.threads}
+    bound = bound_vars(launch.body) | (threads - set(blocks))
+    overlap = Overlap(blocks, bound.__contains__)
+    touches: dict[Buffer, dict[Access, None]] = {}
+    for access in accesses(launch.body):
+        if access.buffer in events.watched and access.buffer.scope == "global":
+            touches.setdefault(access.buffer, {})[access] = None
+    for buffer, found in touches.items():
+        if not _apart(overlap, list(found)):
+            _refuse(launch, buffer)
+
+
+def _apart(overlap: Overlap, touches: list[Access]) -> bool:
+    if sum(access.writes for access in touches) * len(touches) > MOST_PAIRS:
+        return False
+    pairs = combinations_with_replacement(touches, 2)
+    return all(overlap.apart(a.indices, b.indices) for a, b in pairs if a.writes or b.writes)
+
+
+def _refuse(launch: Launch, buffer: Buffer) -> None:
+    raise UserError(
+        f"global buffer {buffer.name} is written by one block and read by another of the same kernel",
+        because="the blocks of a kernel run in any order, and none waits for another",
+        legal=f"compute_root of {buffer.name}, so that it gets a kernel of its own; or bind the same axes in both stages",
+        location=buffer.loc or launch.loc,
+    )

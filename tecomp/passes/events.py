@@ -1,0 +1,145 @@
+"""What a kernel's statements do to the memory that threads share, in order, with where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..arith import can_prove
+from ..ir import expr as E
+from ..ir import make
+from ..ir.node import Expr
+from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt, Store
+from ..ir.subst import substitute
+from ..ir.visit import walk
+from .accesses import Access, accesses
+
+BARRIER: Final = make.call("barrier_block", "int32")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What surrounds a statement: the variables defined there, from the outside in, and which threads come there."""
+
+    vars: tuple[E.Var, ...] = ()
+    varying: frozenset[E.Var] = frozenset()
+    """The variables whose values differ from thread to thread."""
+    pinned: tuple[tuple[E.Var, Expr], ...] = ()
+    """Thread variables that a condition fixes."""
+    divergent: bool = False
+    """Whether some threads of a block may come here without the others."""
+
+    def inside(self, var: E.Var, varies: bool) -> Scope:
+        """Return the scope in which `var` is defined."""
+        return replace(self, vars=(*self.vars, var), varying=self.varying | {var} if varies else self.varying)
+
+    def under(self, condition: Expr, varies: bool) -> Scope:
+        """Return the scope of what runs where `condition` holds."""
+        pins = tuple(_pins(condition, self.varying))
+        return replace(self, pinned=self.pinned + pins, divergent=self.divergent or varies)
+
+    def varies(self, *parts: Expr) -> bool:
+        """Return whether a value may differ between the threads of a block."""
+        return any(self._differs(node) for part in parts for node in walk(part))
+
+    def _differs(self, node: Expr) -> bool:
+        if isinstance(node, E.Load):
+            return node.buffer.scope in ("local", "warp")
+        return node in self.varying if isinstance(node, E.Var) else False
+
+
+def _pins(condition: Expr, threads: frozenset[E.Var]) -> Iterator[tuple[E.Var, Expr]]:
+    if isinstance(condition, E.And):
+        yield from _pins(condition.a, threads)
+        yield from _pins(condition.b, threads)
+    elif isinstance(condition, E.Eq):
+        for var, value in ((condition.a, condition.b), (condition.b, condition.a)):
+            if isinstance(var, E.Var) and var in threads and isinstance(value, E.Const):
+                yield var, value
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One access to watched memory; its indices have pinned thread variables replaced."""
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    writes: bool
+    vars: tuple[E.Var, ...]
+    pinned: tuple[tuple[E.Var, Expr], ...]
+
+
+class Events:
+    """Events of the statements of one kernel on the buffers that are `watched`."""
+
+    def __init__(self, launch: Launch) -> None:
+        shared = {node.buffer for node in walk(launch.body) if isinstance(node, Alloc) and node.buffer.scope == "shared"}
+        read, written = set[Buffer](), set[Buffer]()
+        for access in accesses(launch.body):
+            (written if access.writes else read).add(access.buffer)
+        passed = {buffer for buffer in read & written if buffer.scope == "global"}
+        self.watched = frozenset((shared & written) | passed)
+
+    def of(self, node: Stmt | Expr, scope: Scope) -> list[Event]:
+        """Return the events of one leaf statement or expression, reads first."""
+        found = dict.fromkeys(access for access in accesses(node) if access.buffer in self.watched)
+        return sorted((_event(access, scope) for access in found), key=lambda event: event.writes)
+
+    def first(self, node: Stmt, scope: Scope) -> list[Event]:
+        """Return the events of `node` that no barrier inside it comes before."""
+        return self._edge(node, scope, 1)[0]
+
+    def last(self, node: Stmt, scope: Scope) -> list[Event]:
+        """Return the events of `node` that no barrier inside it comes after."""
+        return self._edge(node, scope, -1)[0]
+
+    def _edge(self, node: Stmt, scope: Scope, order: int) -> tuple[list[Event], bool]:
+        """Return the events from one end up to a barrier, and whether a barrier is met for certain."""
+        if is_barrier(node):
+            return [], True
+        match node:
+            case Seq():
+                return self._first_of([(part, scope) for part in node.stmts][::order], order)
+            case Alloc():
+                return self._edge(node.body, scope, order)
+            case For():
+                varies = scope.varies(node.min, node.extent)
+                found, closed = self._edge(node.body, scope.inside(node.var, varies), order)
+                return found, closed and can_prove(make.le(make.const(1, node.extent.dtype), node.extent))
+            case Let():
+                found, closed = self._edge(node.body, scope.inside(node.var, scope.varies(node.value)), order)
+                return found if closed and order < 0 else found + self.of(node.value, scope), closed
+            case If():
+                return self._sides(node, scope, order)
+            case _:
+                return self.of(node, scope), False
+
+    def _first_of(self, parts: Iterable[tuple[Stmt, Scope]], order: int) -> tuple[list[Event], bool]:
+        found: list[Event] = []
+        for part, scope in parts:
+            more, closed = self._edge(part, scope, order)
+            found += more
+            if closed:
+                return found, True
+        return found, False
+
+    def _sides(self, node: If, scope: Scope, order: int) -> tuple[list[Event], bool]:
+        varies = scope.varies(node.condition)
+        found, closed = self._edge(node.then, scope.under(node.condition, varies), order)
+        other, also = [], False
+        if node.otherwise is not None:
+            other, also = self._edge(node.otherwise, scope.under(make.TRUE, varies), order)
+        asked = [] if closed and also and order < 0 else self.of(node.condition, scope)
+        return [*asked, *found, *other], closed and also
+
+
+def is_barrier(node: Stmt) -> bool:
+    """Return whether a statement is a barrier of the block."""
+    return isinstance(node, Evaluate) and node.value is BARRIER
+
+
+def _event(access: Access, scope: Scope) -> Event:
+    pins = dict(scope.pinned)
+    indices = tuple(substitute(index, pins) for index in access.indices)
+    return Event(access.buffer, indices, access.writes, scope.vars, scope.pinned)
