@@ -193,6 +193,5 @@ def stencil_chain(te: ModuleType, n: int = 1024, depth: int = 12) -> Program:
 
 
 PROGRAMS: dict[str, Callable[[ModuleType], Program]] = {
-    f.__name__: f
-    for f in (vecadd, gemm, gemm_naive, conv2d, cumsum, softmax, rowsum_rfactor, symbolic, stencil_chain)
+    f.__name__: f for f in (vecadd, gemm, gemm_naive, conv2d, cumsum, softmax, rowsum_rfactor, symbolic, stencil_chain)
 }

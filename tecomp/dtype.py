@@ -8,7 +8,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-_NAME = re.compile(r"(index|bool|bfloat|float|uint|int)(\d*)(?:x(\d+))?")
+_NAME = re.compile(r"(index|bool|bfloat|float|uint|int)((?:[1-9]\d*)?)(?:x([1-9]\d*))?")
 _BITS: Final = {
     "bool": {1},
     "index": {64},
@@ -89,20 +89,28 @@ class DType(str):
 _TABLE: dict[object, DType] = {}
 
 
+def _name_of(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    if name is None:  # NumPy would read float64
+        raise ValueError(f"no dtype was given; known: {_KNOWN}")
+    return np.dtype(name).name  # type: ignore[call-overload]
+
+
 def _parse(name: object) -> DType:
-    text = name if isinstance(name, str) else np.dtype(name).name  # type: ignore[call-overload]
+    text = _name_of(name)
+    if text is not name:
+        return _TABLE.setdefault(name, DType(text))
     match = _NAME.fullmatch(text)
     kind, bits_text, lanes_text = match.groups() if match else ("", "", "")
-    bits = int(bits_text) if bits_text else _IMPLIED_BITS.get(kind, 0)
-    lanes = int(lanes_text) if lanes_text else 1
-    if bits not in _BITS.get(kind, ()) or lanes < 1:
+    bits = int(bits_text or 0) if kind not in _IMPLIED_BITS else 0 if bits_text else _IMPLIED_BITS[kind]
+    lanes = int(lanes_text or 1)
+    if bits not in _BITS.get(kind, ()) or lanes_text == "1":
         raise ValueError(f"unknown dtype {text!r}; known: {_KNOWN}")
     dtype = str.__new__(DType, text)
     dtype.kind, dtype.bits, dtype.lanes = kind, bits, lanes
     dtype.element = dtype if lanes == 1 else DType(text[: text.rindex("x")])
     _TABLE[text] = dtype
-    if name is not text:
-        _TABLE[name] = dtype
     return dtype
 
 

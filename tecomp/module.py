@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tecomp_runtime.errors import NotCompact
+from tecomp_runtime import Kernel, NotCompact
 
 from .artifact import Artifact
 from .dtype import INDEX
@@ -17,9 +17,8 @@ from .ir.subst import substitute_stmt
 from .passes.manager import Pass, run_pipeline
 from .target import Target
 
-_GENERATORS: Final = {"llvm": "tecomp.codegen.llvm", "cuda": "tecomp.codegen.cuda"}
-_LOADERS: Final = {"llvm": "tecomp_runtime.cpu", "cuda": "tecomp_runtime.cuda"}
-"""Loaded when first used: one target's libraries are not needed for the other."""
+_GENERATORS: Final = {"llvm": "tecomp.codegen.llvm", "cuda": "tecomp.codegen.cuda_build"}
+"""Loaded when first used: one target's compiler is not needed for the other."""
 
 
 class Module:
@@ -35,8 +34,8 @@ class Module:
         self.ir: Func = run_pipeline(func, target, pipeline)
         """The program that the source was printed from."""
         self.artifact = _generate(self.ir, target)
-        self._kernel = _load(self.artifact)
-        self._strided: Any = None
+        self._kernel = Kernel(self.artifact)
+        self._strided: Kernel | None = None
 
     @property
     def name(self) -> str:
@@ -60,10 +59,10 @@ class Module:
         except NotCompact:
             self._with_strides()(*args)
 
-    def _with_strides(self) -> Any:
+    def _with_strides(self) -> Kernel:
         if self._strided is None:
             func = run_pipeline(strided(self._loops), self.target, self._pipeline)
-            self._strided = _load(_generate(func, self.target))
+            self._strided = Kernel(_generate(func, self.target))
         return self._strided
 
     def __repr__(self) -> str:
@@ -92,6 +91,3 @@ def strided(func: Func) -> Func:
 def _generate(func: Func, target: Target) -> Artifact:
     return importlib.import_module(_GENERATORS[target.kind]).generate(func, target)
 
-
-def _load(artifact: Artifact) -> Any:
-    return importlib.import_module(_LOADERS[artifact.kind]).load(artifact)

@@ -102,7 +102,9 @@ class Loaded:
         for index, start in self._places.items():
             section = self._sections[index]
             if section.kind != _NO_BITS:
-                self._memory[start : start + section.size] = self._binary[section.offset : section.offset + section.size]
+                self._memory[start : start + section.size] = self._binary[
+                    section.offset : section.offset + section.size
+                ]
         defined = {symbol.name: symbol for symbol in self._symbols if symbol.section in self._places}
         for name, place in self._stubs.items():
             target = self._defined(defined[name]) if name in defined else address(name)
@@ -125,7 +127,9 @@ class Loaded:
                 entry = self._stubs[symbol.name] + 8
                 struct.pack_into(_BY_TABLE[kind], self._memory, place, entry + addend - place)
             else:
-                raise LaunchError(f"the object code has a relocation of kind {kind}", because="this loader does not know it")
+                raise LaunchError(
+                    f"the object code has a relocation of kind {kind}", because="this loader does not know it"
+                )
 
     def _protect(self, size: int) -> None:
         libc = ctypes.CDLL(None, use_errno=True)

@@ -160,37 +160,38 @@ def _product(node: E.Mul) -> Affine:
 
 
 def times(a: Affine, b: Affine) -> Affine | None:
-    """Return the product, multiplied out; None where two terms of different types would meet."""
+    """Return the product, multiplied out; None where terms of different types would meet, or one product might wrap."""
     result = Affine({}, a.constant * b.constant)
     for one, other in ((a, b), (b, a)):
         if other.constant:
             result = result.plus(Affine(one.terms), other.constant)
     for x, p in a.terms.items():
         for y, q in b.terms.items():
-            if x.dtype is not y.dtype:
+            product = monomial([*factors(x), *factors(y)]) if x.dtype is y.dtype else None
+            if product is None or may_wrap(product):
                 return None
-            result = result.plus(Affine({monomial([x, y]): p * q}))
+            result = result.plus(Affine({product: p * q}))
     return result
 
 
-def factors(term: Expr) -> list[Expr]:
-    """Return what a term multiplies, itself when it is no product."""
+def factors(term: Expr, in_ring: bool = False) -> list[Expr]:
+    """Return what a term multiplies: down to products that may wrap, or in the ring of its type all of them."""
     found: list[Expr] = []
     stack = [term]
     while stack:
         node = stack.pop()
-        if isinstance(node, E.Mul):
+        if isinstance(node, E.Mul) and (in_ring or not may_wrap(node)):
             stack += [node.b, node.a]
         else:
             found.append(node)
     return found
 
 
-def monomial(terms: list[Expr]) -> Expr:
-    """Return the product of terms, the same one whatever their order."""
-    parts = sorted((factor for term in terms for factor in factors(term)), key=_rank)
-    product = parts[0]
-    for part in parts[1:]:
+def monomial(parts: list[Expr]) -> Expr:
+    """Return the product of factors, the same one whatever their order."""
+    first, *others = sorted(parts, key=_rank) if len(parts) > 1 else parts
+    product = first
+    for part in others:
         product = E.Mul(product, part)
     return product
 

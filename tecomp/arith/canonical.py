@@ -34,7 +34,7 @@ def canonical_product(node: E.Mul) -> Expr:
     for operand in (node.a, node.b):
         size, rest = _content(operand)
         total *= size
-        parts += factors(rest)
+        parts += factors(rest, in_ring=True)
     form = in_ring(Affine({monomial(parts): total}), node.dtype)
     return form.expr(node.dtype)
 
@@ -93,7 +93,7 @@ def _times(quotient: Expr, divisor: Expr) -> tuple[Expr, int]:
     if size is not None:
         return quotient, size
     size, rest = _content(divisor)
-    return monomial([quotient, *factors(rest)]), size
+    return monomial([quotient, *factors(rest, in_ring=True)]), size
 
 
 def _exact_quotient(form: Affine, quotient: E.FloorDiv, facts: Facts) -> Affine | None:

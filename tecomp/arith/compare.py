@@ -95,4 +95,3 @@ def _first_term(node: E.Compare) -> Expr | None:
 
 
 _SPELL = {E.Lt: _ordered, E.Le: _ordered, E.Eq: _equal, E.Ne: _equal}
-

@@ -12,7 +12,7 @@ from ..ir import expr as E
 from ..ir.node import Expr
 from .affine import Affine, affine, factors, monomial, number
 from .canonical import is_exact, negated
-from .facts import NO_FACTS, Facts, congruent
+from .facts import Facts, congruent
 from .prove import lower_bound, proves_nonnegative
 from .sums import collect, constant
 
@@ -66,7 +66,7 @@ def quotient_of(form: Affine, divisor: int, facts: Facts) -> int | None:
     if not form.terms:
         return form.constant // divisor
     lo, hi = facts.interval(form)
-    if facts is not NO_FACTS or lo is None or hi is None:
+    if facts.truths or lo is None or hi is None:
         lo = lower_bound(form, facts)
         if lo is None or not proves_nonnegative(form.scaled(-1).shifted(lo // divisor * divisor + divisor - 1), facts):
             return None

@@ -61,9 +61,10 @@ class Facts:
         known = interval(term)
         if not self.ranges:
             return known
-        if isinstance(term, E.Mul):
+        parts = factors(term)
+        if len(parts) > 1:
             product: span.Span = (1, 1)
-            for factor in factors(term):
+            for factor in parts:
                 product = span.mul(product, self.ranges.get(factor, EVERYTHING).meet(interval(factor)))
             known = known.meet(Interval(*product))
         return known.meet(self.ranges.get(term, EVERYTHING))

@@ -54,4 +54,3 @@ def multiplied(node: E.Mul) -> Expr | None:
         if isinstance(one, E.Ramp) and isinstance(other, E.Broadcast):
             return E.Ramp(E.Mul(one.base, other.value), E.Mul(one.stride, other.value), one.lanes)
     return None
-

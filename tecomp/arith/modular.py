@@ -80,7 +80,9 @@ def _either(a: Modular, b: Modular) -> Modular:
 
 def _remainder(node: E.FloorMod, facts: Facts) -> Modular:
     """x % c is x less a multiple of c."""
-    return _plus(modular(node.a, facts), Modular(modular(node.b, facts).base, 0)) if _is_number(node.b) else Modular(1, 0)
+    return (
+        _plus(modular(node.a, facts), Modular(modular(node.b, facts).base, 0)) if _is_number(node.b) else Modular(1, 0)
+    )
 
 
 def _quotient(node: E.FloorDiv, facts: Facts) -> Modular:

@@ -283,7 +283,6 @@ def proves(condition: Expr, facts: Facts) -> bool:
     """Return whether `condition` was proved to hold (in every lane); False says nothing."""
     known = facts.proofs.get(condition)
     if known is None:
-        facts.forget_if_large()
         known = facts.proofs[condition] = _proves(condition, facts)
     return known
 
@@ -325,7 +324,9 @@ def alternatives(node: Expr) -> list[Expr]:
 
 def _differ(difference: Affine, facts: Facts) -> bool:
     """0 is no value of the difference: one side is greater, or the remainder by some divisor is not 0."""
-    if proves_nonnegative(difference.shifted(-1), facts) or proves_nonnegative(difference.scaled(-1).shifted(-1), facts):
+    if proves_nonnegative(difference.shifted(-1), facts) or proves_nonnegative(
+        difference.scaled(-1).shifted(-1), facts
+    ):
         return True
     divisors = [difference.content(), *(step for _, step in facts.congruences)]
     return any(divisor > 1 and congruent(difference, divisor, facts) not in (0, None) for divisor in divisors)

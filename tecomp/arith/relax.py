@@ -190,7 +190,12 @@ class _Relaxation:
     def shrinking_quotient(self, top: Ends, bottom: Ends) -> Ends:
         """Return the ends of a // b where both move, a >= 0 and b > 0."""
         (lo, hi), (small, large) = top, bottom
-        if lo is None or small is None or self.sign(lo) <= 0 or not can_prove(E.Lt(number(0, small.dtype), small), self.facts):
+        if (
+            lo is None
+            or small is None
+            or self.sign(lo) <= 0
+            or not can_prove(E.Lt(number(0, small.dtype), small), self.facts)
+        ):
             return None, None
         low = number(0, INDEX) if large is None else E.FloorDiv(_index(lo), _index(large))
         return low, None if hi is None else E.FloorDiv(_index(hi), _index(small))

@@ -62,6 +62,7 @@ def simplify(root: Expr, facts: Facts = NO_FACTS) -> Expr:
 
 def can_prove(condition: Expr, facts: Facts = NO_FACTS) -> bool:
     """Return whether `condition` is proved to hold (in every lane); False says nothing."""
+    facts.forget_if_large()
     if proves(condition, facts):
         return True
     simple = simplify(condition, facts)

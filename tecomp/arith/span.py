@@ -217,7 +217,7 @@ def _absolute(_bits: int, a: Span) -> Span:
     if a[0] is not None and a[0] >= 0:
         return a
     flipped = neg(a)
-    return (flipped if _negative(a) else (0, high(a[1], flipped[1])))
+    return flipped if _negative(a) else (0, high(a[1], flipped[1]))
 
 
 def _and(_bits: int, a: Span, b: Span) -> Span:

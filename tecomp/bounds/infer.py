@@ -104,7 +104,7 @@ class _Inference:
         high: Expr | None = None
         for read in dict.fromkeys(reads):
             first, last = bounds_of(read, _running(read, kept))
-            if first is None or last is None:
+            if first is None or last is None or _depends_on_data(first) or _depends_on_data(last):
                 return Range(ZERO, extent)
             low = first if low is None else make.minimum(low, first)
             high = last if high is None else make.maximum(high, last)
@@ -158,3 +158,7 @@ def _running(read: Expr, kept: set[E.Var]) -> dict[E.Var, Range]:
                 found[node] = Range(node.min, node.extent)
                 waiting += [node.min, node.extent]
     return found
+
+
+def _depends_on_data(expr: Expr) -> bool:
+    return any(isinstance(node, E.TensorRead) for node in walk(expr))

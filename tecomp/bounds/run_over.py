@@ -121,4 +121,3 @@ def _loop(leaf: IterVar, stage: StageBounds) -> E.Var | None:
     if isinstance(extent, E.Const) and extent.value == 1 and not threaded:
         return None
     return E.Var(leaf.name, INDEX, ZERO, extent)
-

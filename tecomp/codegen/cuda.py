@@ -17,7 +17,9 @@ def generate(func: Func, target: Target) -> Artifact:
     Raises UnsupportedError, with both numbers, where a launch asks for more than `target` has.
     """
     if func.level is not Level.FLAT:
-        raise InternalError(f"code for a {func.level.value} program", because="code is generated from flat ones", ir=repr(func))
+        raise InternalError(
+            f"code for a {func.level.value} program", because="code is generated from flat ones", ir=repr(func)
+        )
     host = HostPrinter(func, target)
     host_text = host.print()
     kernels = "\n\n".join(kernel.text for kernel in host.kernels)

@@ -5,7 +5,7 @@ A vector expression prints as what one lane of it is, for a loop over the lanes:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -21,19 +21,18 @@ from .cuda_intrinsics import call, spread
 from .cuda_types import C_TYPES, SMALL_FLOATS, literal
 from .precedence import Text, binary, cast, choice, negated
 
-_SYMBOLS: Final = {
-    E.Add: "+", E.Sub: "-", E.Mul: "*", E.Div: "/", E.Eq: "==", E.Ne: "!=", E.Lt: "<", E.Le: "<=", E.And: "&&", E.Or: "||",
-}  # fmt: skip
-_WRAPPING: Final = {E.Add: "wrapping_add", E.Sub: "wrapping_sub", E.Mul: "wrapping_mul"}
-_DIVISIONS: Final = {
+_ARITHMETIC: Final[dict[type[Expr], str]] = {E.Add: "+", E.Sub: "-", E.Mul: "*", E.Div: "/"}
+_LOGIC: Final[dict[type[Expr], str]] = {E.Eq: "==", E.Ne: "!=", E.Lt: "<", E.Le: "<=", E.And: "&&", E.Or: "||"}
+_WRAPPING: Final[dict[type[Expr], str]] = {E.Add: "wrapping_add", E.Sub: "wrapping_sub", E.Mul: "wrapping_mul"}
+_DIVISIONS: Final[dict[type[E.Binary], tuple[str, str]]] = {
     E.FloorDiv: ("/", "floordiv"),
     E.FloorMod: ("%", "floormod"),
     E.TruncDiv: ("/", "truncdiv"),
     E.TruncMod: ("%", "truncmod"),
 }
-_MIXES: Final = (E.Add, E.Sub, E.Mul, *_DIVISIONS, E.Compare)
+_MIXES: Final[tuple[type[E.Binary], ...]] = (E.Add, E.Sub, E.Mul, *_DIVISIONS, E.Compare)
 """What C++ computes in long long when either operand is one."""
-_EXTREMES: Final = {E.Min: ("min", "nan_min"), E.Max: ("max", "nan_max")}
+_EXTREMES: Final[dict[type[Expr], tuple[str, str]]] = {E.Min: ("min", "nan_min"), E.Max: ("max", "nan_max")}
 
 
 class ExprPrinter:
@@ -50,7 +49,7 @@ class ExprPrinter:
         self.integers = Integers()
 
     @contextmanager
-    def block(self) -> Iterator[None]:
+    def block(self) -> Generator[None]:
         """Forget at the end what became known inside."""
         known, held, lane = self.known, self.held, self.lane
         self.known, self.held = dict(known), set(held)
@@ -130,7 +129,7 @@ class ExprPrinter:
         if not self.plain(node):
             return Text(f"{_WRAPPING[type(node)]}({a}, {b})")
         zero_minus = isinstance(node, E.Sub) and _is(node.a, 0) and dtype.is_integer
-        text = negated("-", b) if zero_minus else binary(_SYMBOLS[type(node)], a, b)
+        text = negated("-", b) if zero_minus else binary(_ARITHMETIC[type(node)], a, b)
         if dtype.is_float:
             return self.stored(dtype, text)
         if dtype.bits >= 32 or not self.leaves(node):
@@ -155,7 +154,7 @@ class ExprPrinter:
         return Text(f"{C_TYPES[dtype]}({text})") if dtype in SMALL_FLOATS else text
 
     def logic(self, node: E.Binary, operands: list[Text]) -> Text:
-        return binary(_SYMBOLS[type(node)], *operands)
+        return binary(_LOGIC[type(node)], *operands)
 
     def division(self, node: E.Binary, operands: list[Text]) -> Text:
         symbol, function = _DIVISIONS[type(node)]
@@ -232,13 +231,10 @@ def _is(node: Expr, value: float) -> bool:
 _PRINT: Final[dict[type[Expr], Callable[[ExprPrinter, Any, list[Text]], Text]]] = {
     E.Var: ExprPrinter.var,
     E.Const: ExprPrinter.const,
-    E.Add: ExprPrinter.arithmetic,
-    E.Sub: ExprPrinter.arithmetic,
-    E.Mul: ExprPrinter.arithmetic,
-    E.Div: ExprPrinter.arithmetic,
+    **dict.fromkeys(_ARITHMETIC, ExprPrinter.arithmetic),
     **dict.fromkeys(_DIVISIONS, ExprPrinter.division),
     **dict.fromkeys(_EXTREMES, ExprPrinter.extreme),
-    **dict.fromkeys((E.Eq, E.Ne, E.Lt, E.Le, E.And, E.Or), ExprPrinter.logic),
+    **dict.fromkeys(_LOGIC, ExprPrinter.logic),
     E.Not: ExprPrinter.negation,
     E.Cast: ExprPrinter.cast,
     E.Select: ExprPrinter.choice,

@@ -1,6 +1,6 @@
 """What may be taken for granted of integers when they are printed: exactness, sign.
 
-Index arithmetic (loop variables, sizes, what is made of them) is exact: the narrow pass chose a type wide enough for it.
+Index arithmetic (loop variables, sizes, what is made of them) is exact: the narrow pass chose a type wide enough.
 Integers that are data wrap in their type, which C++'s signed operators do not promise.
 """
 
@@ -79,7 +79,7 @@ class Integers:
 def _widens(node: E.Cast) -> bool:
     """Whether every value of the operand's type is one of the cast's."""
     old, new = node.value.dtype, node.dtype
-    return old.kind == new.kind and new.bits >= old.bits or (old.kind == "uint" and new.bits > old.bits)
+    return (old.kind == new.kind and new.bits >= old.bits) or (old.kind == "uint" and new.bits > old.bits)
 
 
 def small_constant(node: Expr) -> Expr:

@@ -1,7 +1,7 @@
 """The operations that a Call names, as CUDA C++: one table, a row an operation, a column a kind of operand.
 
-{0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned one, {bits} the
-width. An operation of float16 or bfloat16 is the float one, rounded once, unless it has a column of its own.
+{0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned one, {bits}
+its width. An operation of float16 or bfloat16 is the float one, rounded once, unless it has a column of its own.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def _floats(name: str, arity: int = 1, double: str = "") -> Row:
 
 
 _MATHS: Final = (
-    "exp exp2 exp10 log log2 log10 log1p expm1 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf "
-    "floor ceil trunc round nearbyint"
+    "exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
+    "erf floor ceil trunc round nearbyint"
 ).split()
 _MATHS_OF_TWO: Final = ("pow", "atan2", "fmod", "hypot", "copysign", "nextafter", "ldexp")
 _TESTS: Final = ("isnan", "isinf", "isfinite")

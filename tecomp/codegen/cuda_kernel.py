@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..dtype import INT64
 from ..ir import expr as E
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
+from ..ir.stmt import Buffer, Launch, Stmt, Store
 from ..ir.visit import walk
 from ..target import Target
 from .cuda_intrinsics import CALLS, EFFECTS
@@ -21,7 +21,9 @@ from .cuda_types import c_type
 from .cuda_writer import Writer
 from .precedence import Text
 
-RESERVED: Final = KEYWORDS | set(PRELUDE) | words([*EFFECTS.values(), *(t for row in CALLS.values() for t in row.values())])
+RESERVED: Final = (
+    KEYWORDS | set(PRELUDE) | words([*EFFECTS.values(), *(t for row in CALLS.values() for t in row.values())])
+)
 """What the text of a kernel may mention besides the names of its own things."""
 _POINTER: Final = "pointer"
 
@@ -46,7 +48,7 @@ class Kernel(NamedTuple):
 def print_kernel(node: Launch, name: str, scope: Sequence[Buffer | E.Var], target: Target) -> Kernel:
     """Return the kernel of `node`, which may use what is in `scope`; UnsupportedError where `target` cannot run it."""
     threads = check_launch(node, name, target)
-    used = _free(node.body)
+    used = set(_mentioned(node.body))
     arguments = tuple(thing for thing in scope if thing in used)
     check_arguments(name, [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments], target)
     shared = shared_memory(node.body, target, name)
@@ -92,19 +94,19 @@ def _thread_variables(out: Writer, node: Launch, used: set[Any]) -> None:
 
 def _users(body: Stmt, var: E.Var) -> set[Any]:
     """Return what `var` is an operand of."""
-    return {node for node in walk(body) if var in (node.operands() if isinstance(node, Expr) else node.expressions())}
+    return {node for node in walk(body) if any(part is var for part in _parts(node))}
+
+
+def _parts(node: Expr | Stmt) -> Iterable[Expr]:
+    return node.operands() if isinstance(node, Expr) else node.expressions()
 
 
 def _is_zero(node: Expr) -> bool:
     return isinstance(node, E.Const) and node.value == 0
 
 
-def _free(body: Stmt) -> set[Any]:
-    """Return the variables and buffers that `body` uses."""
-    return set(_mentioned(body))
-
-
 def _mentioned(body: Stmt) -> Iterable[Any]:
+    """Yield the variables and buffers that `body` uses."""
     for node in walk(body):
         if isinstance(node, E.Var):
             yield node

@@ -12,7 +12,7 @@ All lanes are read before any is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from ..errors import InternalError
@@ -85,7 +85,7 @@ def _reads_itself(node: Store, wide: dict[Expr, str]) -> bool:
     where = (node.mask, *node.indices)
     if any(_loads(root, node) for root in where):
         raise InternalError("a vector store whose mask or index reads what it stores to", ir=repr(node))
-    return any(load not in wide and load.indices != node.indices for load in _loads(node.value, node))
+    return any(load not in wide and load.indices[0] is not node.indices[0] for load in _loads(node.value, node))
 
 
 def _loads(root: Expr, node: Store) -> list[E.Load]:
@@ -103,7 +103,7 @@ def _load_wide(out: Writer, root: Expr) -> dict[Expr, str]:
 
 
 @contextmanager
-def _lanes(out: Writer, count: int, wide: dict[Expr, str]) -> Iterator[str]:
+def _lanes(out: Writer, count: int, wide: dict[Expr, str]) -> Generator[str]:
     """Open the loop over the lanes; yield its variable."""
     out.line("#pragma unroll")
     with out.scopes.block():

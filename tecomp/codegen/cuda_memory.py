@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from ..errors import InternalError, UnsupportedError
+from ..errors import UnsupportedError
 from ..ir import expr as E
 from ..ir.stmt import Alloc, Buffer, Stmt
 from ..ir.visit import walk

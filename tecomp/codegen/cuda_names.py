@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Final
 
@@ -55,7 +55,7 @@ class Scopes:
         return name
 
     @contextmanager
-    def block(self) -> Iterator[None]:
+    def block(self) -> Generator[None]:
         """Open a scope; its names are free again afterwards."""
         self._scopes.append(set())
         yield

@@ -12,6 +12,7 @@ from typing import Final
 
 _INLINE: Final = "__device__ __forceinline__"
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_PLACEHOLDER: Final = re.compile(r"\{\w+\}")
 _UNSIGNED: Final = {"int": "unsigned int", "long long": "unsigned long long"}
 
 
@@ -181,5 +182,5 @@ def _names(text: str) -> set[str]:
 
 
 def words(texts: Iterable[str]) -> frozenset[str]:
-    """Return every word in `texts`: what a program's own names must keep away from."""
-    return frozenset(word for text in texts for word in _WORD.findall(text))
+    """Return every word in `texts`, placeholders such as {0} aside: what a program's own names must keep away from."""
+    return frozenset(word for text in texts for word in _WORD.findall(_PLACEHOLDER.sub("", text)))

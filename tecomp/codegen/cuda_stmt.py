@@ -11,6 +11,7 @@ from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
+from .cuda_index import narrowed
 from .cuda_intrinsics import spread
 from .cuda_lanes import vector_let, vector_store
 from .cuda_memory import declaration
@@ -29,7 +30,9 @@ def write(out: Writer, root: Stmt) -> None:
             continue
         verb = _PRINT.get(type(node))
         if verb is None:
-            raise InternalError(f"a {type(node).__name__} in a kernel", because="no pass should leave one", ir=repr(node))
+            raise InternalError(
+                f"a {type(node).__name__} in a kernel", because="no pass should leave one", ir=repr(node)
+            )
         verb(out, node)
         if isinstance(node, (Alloc, Let)):
             stack.append(node.body)
@@ -53,8 +56,10 @@ def _let(out: Writer, node: Let) -> None:
 
 def _loop(out: Writer, node: For) -> None:
     if node.kind in (LoopKind.THREAD, LoopKind.VECTORIZED):
-        raise InternalError(f"a {node.kind.value} loop in a kernel", because="a pass should have lowered it", ir=repr(node))
-    first, end = out.text(node.min), _end(out, _last(node))
+        raise InternalError(
+            f"a {node.kind.value} loop in a kernel", because="a pass should have lowered it", ir=repr(node)
+        )
+    first, end = out.text(narrowed(node.min)), _end(out, narrowed(_last(node)))
     unroll = dict(node.pragmas).get("unroll", node.kind is LoopKind.UNROLLED)
     if unroll:
         out.line("#pragma unroll" if unroll is True else f"#pragma unroll {unroll}")

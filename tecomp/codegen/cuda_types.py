@@ -10,7 +10,7 @@ import numpy as np
 from ..dtype import DType
 from ..errors import UnsupportedError
 from ..ir import expr as E
-from .precedence import ATOM, UNARY, Text, atom
+from .precedence import ATOM, UNARY, Text
 
 C_TYPES: Final = {
     "bool": "bool",
@@ -51,7 +51,7 @@ def literal(node: E.Const) -> Text:
     """Return a number as C++ reads it, exactly: 2 -> 2, 0.1 as float32 -> 0.1f, of float16 -> half(0.1f)."""
     dtype, value = node.dtype.element, node.value
     if dtype.is_bool:
-        return atom("true" if value else "false")
+        return Text("true" if value else "false")
     if dtype.is_float:
         return _float(float(value), dtype)
     return _integer(int(value), dtype)
@@ -60,13 +60,13 @@ def literal(node: E.Const) -> Text:
 def _integer(value: int, dtype: DType) -> Text:
     suffix = _SUFFIX.get(dtype, "")
     if dtype.kind != "uint" and dtype.bits >= 32 and value == -(1 << dtype.bits - 1):
-        return atom(f"(-{-(value + 1)}{suffix} - 1)")  # the digits alone would not fit
+        return Text(f"(-{-(value + 1)}{suffix} - 1)")  # the digits alone would not fit
     return Text(f"{value}{suffix}", UNARY if value < 0 else ATOM)
 
 
 def _float(value: float, dtype: DType) -> Text:
     if dtype in SMALL_FLOATS:
-        return atom(f"{C_TYPES[dtype]}({_float(value, DType('float32'))})")
+        return Text(f"{C_TYPES[dtype]}({_float(value, DType('float32'))})")
     sign = "-" if math.copysign(1.0, value) < 0 and not math.isnan(value) else ""
     if math.isfinite(value):
         digits = repr(abs(value)) if dtype.bits == 64 else str(np.float32(abs(value)))

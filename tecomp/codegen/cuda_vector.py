@@ -1,7 +1,7 @@
 """Which vector accesses move several lanes at once: those proved contiguous and aligned.
 
-    C[ramp(i*4, 1, 4)] = A[ramp(i*4, 1, 4)] + 1      A, C aligned to 16 bytes
-    const Vec<float, 4> A_v = vec<4>(A + i * 4);      one 16-byte load
+C[ramp(i*4, 1, 4)] = A[ramp(i*4, 1, 4)] + 1      A, C aligned to 16 bytes
+const Vec<float, 4> A_v = vec<4>(A + i * 4);      one 16-byte load
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
@@ -37,7 +37,7 @@ class Writer:
         self.lines.append(INDENT * self._depth + text)
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str) -> Generator[None]:
         """Open `head {`, and close it."""
         self.line(f"{head} {{")
         self._depth += 1
@@ -52,7 +52,7 @@ class Writer:
         return self.block("} else")
 
     @contextmanager
-    def where(self, condition: Expr) -> Iterator[None]:
+    def where(self, condition: Expr) -> Generator[None]:
         """Open `if (condition)`, unless it is known to hold."""
         if self.exprs.holds(condition):
             yield

@@ -10,7 +10,7 @@ whatever it passes on to `launch`, sizes are ints.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -65,7 +65,7 @@ class HostPrinter:
         return name
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str) -> Generator[None]:
         """Open `head:`; what it declares ends with it."""
         self.line(f"{head}:")
         self._depth += 1
@@ -116,7 +116,9 @@ class HostPrinter:
                 continue
             verb = _PRINT.get(type(node))
             if verb is None:
-                raise InternalError(f"a {type(node).__name__} on the host", because="no pass should leave one", ir=repr(node))
+                raise InternalError(
+                    f"a {type(node).__name__} on the host", because="no pass should leave one", ir=repr(node)
+                )
             verb(self, node)
             if isinstance(node, (Alloc, Let)):
                 stack.append(node.body)

@@ -39,7 +39,9 @@ def entry(func: Func) -> str:
 def module_text(func: Func, cpu: Cpu) -> str:
     """Return the LLVM IR of `func`."""
     if func.level is not Level.FLAT:
-        raise InternalError(f"{func.name!r} is at level {func.level.value}", because="code is generated from level flat")
+        raise InternalError(
+            f"{func.name!r} is at level {func.level.value}", because="code is generated from level flat"
+        )
     module = Module(known_functions(cpu), cpu.native_half)
     code = Code(module, module.symbols.fresh(entry(func)))
     parameters = [_parameter(code, param, param in func.outputs) for param in (*func.params, *func.sizes())]

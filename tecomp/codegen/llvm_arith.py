@@ -47,12 +47,19 @@ def _extreme(name: str) -> Emit:
 
 def _float_extreme(code: Code, stem: str, a: Value, b: Value) -> Value:
     """NaN when either is NaN. The order of 0.0 and -0.0 is left open (nsz), as NumPy leaves it."""
-    symbol = f"{stem}.{'v' + str(lanes_of(a.type)) if lanes_of(a.type) > 1 else ''}{'f64' if 'double' in a.type else 'f32'}"
+    symbol = (
+        f"{stem}.{'v' + str(lanes_of(a.type)) if lanes_of(a.type) > 1 else ''}{'f64' if 'double' in a.type else 'f32'}"
+    )
     code.module.declare(symbol, a.type, (a.type, b.type), "")
     return code.op(a.type, f"call nsz {a.type} @{symbol}({a}, {b})", stem[5:8])
 
 
-_PREDICATES: Final = {E.Eq: ("oeq", "eq", "eq"), E.Ne: ("une", "ne", "ne"), E.Lt: ("olt", "slt", "ult"), E.Le: ("ole", "sle", "ule")}
+_PREDICATES: Final = {
+    E.Eq: ("oeq", "eq", "eq"),
+    E.Ne: ("une", "ne", "ne"),
+    E.Lt: ("olt", "slt", "ult"),
+    E.Le: ("ole", "sle", "ule"),
+}
 """Of floats, of signed integers, of unsigned ones and bools."""
 
 
@@ -152,7 +159,9 @@ def _by_positive(code: Code, a: Value, divisor: int, floor: bool, remainder: boo
     """A power of two floors by a shift or a mask; others divide, and correct the sign for floor."""
     hint = "mod" if remainder else "div"
     if floor and divisor & (divisor - 1) == 0:
-        return _op(code, "and" if remainder else "ashr", a, divisor - 1 if remainder else divisor.bit_length() - 1, hint)
+        return _op(
+            code, "and" if remainder else "ashr", a, divisor - 1 if remainder else divisor.bit_length() - 1, hint
+        )
     if not floor:
         return _op(code, "srem" if remainder else "sdiv", a, divisor, hint)
     rest = _op(code, "srem", a, divisor)

@@ -170,4 +170,3 @@ class Code:
         """Note the value of `node` for as long as the innermost scope is open."""
         self._memo[-1][node] = value
         return value
-

@@ -68,7 +68,9 @@ def vector_functions(cpu: Cpu) -> frozenset[str]:
             continue
         for name in LIBRARY:
             symbols = [
-                f"_ZGV{letter}N{width // size}{args}_{name}{tail}" for size, tail in ((4, "f"), (8, "")) for args in ("v", "vv")
+                f"_ZGV{letter}N{width // size}{args}_{name}{tail}"
+                for size, tail in ((4, "f"), (8, ""))
+                for args in ("v", "vv")
             ]
             found.update(symbol for symbol in symbols if hasattr(library, symbol))
     return frozenset(found)

@@ -55,7 +55,9 @@ def _strict(code: Code, node: Expr) -> Steps:
         return emit(code, node, *operands)
     strict = STRICT.get(type(node))
     if strict is None:
-        raise InternalError(f"a {type(node).__name__} reached code generation", because="it is not lowered", ir=repr(node))
+        raise InternalError(
+            f"a {type(node).__name__} reached code generation", because="it is not lowered", ir=repr(node)
+        )
     return strict(code, node, *operands)
 
 

@@ -35,7 +35,9 @@ def library(code: Code, name: str, *args: Value) -> Value:
     if not width:
         return _lane_by_lane(code, symbol, forms, args)
     pieces = [
-        code.call(forms[width], vector(element_of(args[0].type), width), *_piece(code, args, start, width), attributes=_PURE)
+        code.call(
+            forms[width], vector(element_of(args[0].type), width), *_piece(code, args, start, width), attributes=_PURE
+        )
         for start in range(0, lanes, width)
     ]
     return _joined(code, pieces, lanes)
@@ -45,7 +47,8 @@ def _vector_forms(code: Code, symbol: str, args: tuple[Value, ...]) -> dict[int,
     """Return libmvec's functions for `symbol` by their lanes, widest first."""
     size = 4 if element_of(args[0].type) == "float" else 8
     forms = {
-        bytes // size: f"_ZGV{letter}N{bytes // size}{'v' * len(args)}_{symbol}" for letter, bytes in VECTOR_ABI.values()
+        bytes // size: f"_ZGV{letter}N{bytes // size}{'v' * len(args)}_{symbol}"
+        for letter, bytes in VECTOR_ABI.values()
     }
     return {lanes: form for lanes, form in forms.items() if form in code.module.vector_functions}
 
@@ -64,9 +67,7 @@ def _scalar_call(code: Code, symbol: str, forms: dict[int, str], args: tuple[Val
 def _lane_by_lane(code: Code, symbol: str, forms: dict[int, str], args: tuple[Value, ...]) -> Value:
     result = Value(args[0].type, "poison")
     for lane in range(lanes_of(args[0].type)):
-        scalars = tuple(
-            code.op(element_of(arg.type), f"extractelement {arg}, i64 {lane}") for arg in args
-        )
+        scalars = tuple(code.op(element_of(arg.type), f"extractelement {arg}, i64 {lane}") for arg in args)
         one = _scalar_call(code, symbol, forms, scalars)
         result = code.op(result.type, f"insertelement {result}, {one}, i64 {lane}")
     return result

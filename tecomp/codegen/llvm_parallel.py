@@ -70,7 +70,8 @@ def _team(code: Code, symbol: str, record: list[Value], fails: bool) -> None:
     fields = [_field(inner, memory, record, place) for place in range(len(record))]
     status, *places = fields
     low, extent, *arguments = (
-        inner.op(value.type, f"load {value.type}, {place}", _bare(value)) for value, place in zip(record[1:], places, strict=True)
+        inner.op(value.type, f"load {value.type}, {place}", _bare(value))
+        for value, place in zip(record[1:], places, strict=True)
     )
     thread, threads = (
         _as(inner, inner.call(f"omp_get_{what}", "i32", name=what), low.type) for what in ("thread_num", "num_threads")

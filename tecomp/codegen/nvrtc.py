@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..errors import InternalError, UnsupportedError
 
-OPTIONS: Final = ("--std=c++17", "--ptxas-options=-v", "--no-source-include", "-default-device")
+OPTIONS: Final = ("--std=c++17", "--ptxas-options=-v")
 _PLACE: Final = re.compile(r"\((\d+)\): error")
 _INSTALL: Final = 'pip install "tecomp[cuda13]", or "tecomp[cuda12]" for a CUDA 12 driver'
 
@@ -61,11 +61,13 @@ def _compile(compiler: Any, source: str, options: tuple[str, ...]) -> Compiled:
         compiler.compileProgram(program, options)
         return Compiled(bytes(compiler.getCUBIN(program)), compiler.getProgramLog(program))
     except compiler.NVRTCError as error:
-        log = compiler.getProgramLog(program)
+        log = compiler.getProgramLog(program).strip()
         if "invalid value for --gpu-architecture" in log:
-            known = ", ".join(f"sm_{number}" for number in compiler.getSupportedArchs())
-            raise UnsupportedError(f"target cuda {options[0]}", because=f"this NVRTC does not know it: {log.strip()}", legal=known) from error
-        raise InternalError("NVRTC refused the generated CUDA", because=log.strip(), ir=_excerpt(source, log)) from error
+            known = [f"sm_{number}" for number in compiler.getSupportedArchs()]
+            raise UnsupportedError(
+                f"target cuda {options[0]}", because=f"this NVRTC says: {log}", legal=known
+            ) from error
+        raise InternalError("NVRTC refused the generated CUDA", because=log, ir=_excerpt(source, log)) from error
     finally:
         compiler.destroyProgram(program)
 

@@ -86,4 +86,6 @@ def _inner(node: Expr, known: dict[E.Var, str]) -> str:
             return f"({a} {_INFIX[type(node)]} {b})"
         if type(node) in _PREFIX:
             return f"{_PREFIX[type(node)]}({a}, {b})"
-    raise InternalError("an extent has no text in a signature", because=f"it holds a {type(node).__name__}", ir=repr(node))
+    raise InternalError(
+        "an extent has no text in a signature", because=f"it holds a {type(node).__name__}", ir=repr(node)
+    )

@@ -94,7 +94,7 @@ def temporaries(roots: Iterable[Expr], named: Collection[Expr] = ()) -> list[Par
 
 def lazy(node: Expr) -> list[Expr]:
     """Return the operands that are evaluated under a condition."""
-    certain = eager(node)
+    certain = set(eager(node))
     return [part for part in node.operands() if part not in certain]
 
 

@@ -83,14 +83,22 @@ class _Matching:
             self.same(f"kinds of {what}", [type(thing) for thing in ours], [type(thing) for thing in theirs])
         for a, b in (*_variables(f, g), *_buffers(f, g)):
             (self.vars if isinstance(a, Var) else self.buffers)(a, b)
-        self.same("outputs", {_position(f, output) for output in f.outputs}, {_position(g, output) for output in g.outputs})
+        self.same(
+            "outputs", {_position(f, output) for output in f.outputs}, {_position(g, output) for output in g.outputs}
+        )
+        self.exprs("requirements", [test for test, _ in f.requires], [test for test, _ in g.requires])
+        self.same("requirements", [reason for _, reason in f.requires], [reason for _, reason in g.requires])
         self.suites(f.body, g.body)
 
     def suites(self, a: Stmt | None, b: Stmt | None) -> None:
         """Compare two suites; a Let or an Alloc at their end goes on in its body."""
         while True:
             ours, theirs = (flattened(stmt or Seq(())) for stmt in (a, b))
-            self.same("statements of a suite", [type(stmt).__name__ for stmt in ours], [type(stmt).__name__ for stmt in theirs])
+            self.same(
+                "statements of a suite",
+                [type(stmt).__name__ for stmt in ours],
+                [type(stmt).__name__ for stmt in theirs],
+            )
             if not ours:
                 return
             for x, y in zip(ours[:-1], theirs[:-1], strict=True):

@@ -83,51 +83,61 @@ class Binary(Expr):
 
 class Add(Binary):
     """a + b, wrapping in its integer type."""
+
     __slots__ = ()
 
 
 class Sub(Binary):
     """a - b, wrapping in its integer type."""
+
     __slots__ = ()
 
 
 class Mul(Binary):
     """a * b, wrapping in its integer type."""
+
     __slots__ = ()
 
 
 class Div(Binary):
     """a / b of floats."""
+
     __slots__ = ()
 
 
 class FloorDiv(Binary):
     """a // b rounded toward minus infinity."""
+
     __slots__ = ()
 
 
 class FloorMod(Binary):
     """a % b with the sign of b."""
+
     __slots__ = ()
 
 
 class TruncDiv(Binary):
     """Integer a / b rounded toward zero, C's division."""
+
     __slots__ = ()
 
 
 class TruncMod(Binary):
     """What TruncDiv leaves, with the sign of a: C's %."""
+
     __slots__ = ()
 
 
 class Min(Binary):
     """The smaller; NaN when either is NaN."""
+
     __slots__ = ()
 
 
 class Max(Binary):
     """The larger; NaN when either is NaN."""
+
     __slots__ = ()
 
 
@@ -143,31 +153,37 @@ class Compare(Binary):
 
 class Eq(Compare):
     """a == b."""
+
     __slots__ = ()
 
 
 class Ne(Compare):
     """a != b."""
+
     __slots__ = ()
 
 
 class Lt(Compare):
     """a < b."""
+
     __slots__ = ()
 
 
 class Le(Compare):
     """a <= b."""
+
     __slots__ = ()
 
 
 class And(Binary):
     """Both, of bools; b is evaluated only where a holds."""
+
     __slots__ = ()
 
 
 class Or(Binary):
     """Either, of bools; b is evaluated only where a does not hold."""
+
     __slots__ = ()
 
 

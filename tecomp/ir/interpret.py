@@ -26,6 +26,7 @@ from .node import Expr
 from .rounding import rounder
 from .stmt import Buffer, Stmt
 from .text import text
+from .visit import walk
 
 
 class ExecutionError(TecompError, RuntimeError):
@@ -63,6 +64,9 @@ class Program:
             raise UserError(f"{func.name} was given {len(arguments)} arguments", because=f"it takes {len(func.params)}")
         values = {param: _argument(param, value) for param, value in zip(func.params, arguments, strict=True)}
         solved = _solved(func, values)
+        for condition, reason in func.requires:
+            if not evaluate(condition, solved):
+                raise UserError(f"{func.name} was called with {_values(condition, solved)}", because=reason)
         passed: list[Any] = []
         copies: list[tuple[np.ndarray, np.ndarray]] = []
         for param in func.params:
@@ -89,7 +93,9 @@ class Program:
             because = "an integer is divided by zero" if isinstance(problem, ZeroDivisionError) else str(problem)
             fragment = "" if culprit is None else text(culprit).splitlines()[0]
             location = None if culprit is None else culprit.loc
-            raise ExecutionError(f"{self.func.name} cannot go on", because=because, ir=fragment, location=location) from None
+            raise ExecutionError(
+                f"{self.func.name} cannot go on", because=because, ir=fragment, location=location
+            ) from None
 
     def culprit(self, trace: TracebackType | None) -> Stmt | None:
         """Return the statement that was running."""
@@ -138,9 +144,15 @@ def _solved(func: Func, values: Mapping[Any, Any]) -> dict[E.Var, int]:
     facts: list[tuple[str, Expr, int]] = []
     for param in (param for param in func.params if isinstance(param, Buffer)):
         array: np.ndarray = values[param]
-        facts += [(f"extent {axis} of {param.name!r}", *pair) for axis, pair in enumerate(zip(param.shape, array.shape, strict=False))]
+        facts += [
+            (f"extent {axis} of {param.name!r}", *pair)
+            for axis, pair in enumerate(zip(param.shape, array.shape, strict=False))
+        ]
         steps = [step // array.itemsize for step in array.strides]
-        facts += [(f"stride {axis} of {param.name!r}", *pair) for axis, pair in enumerate(zip(param.strides or (), steps, strict=False))]
+        facts += [
+            (f"stride {axis} of {param.name!r}", *pair)
+            for axis, pair in enumerate(zip(param.strides or (), steps, strict=False))
+        ]
     for _, expr, value in facts:
         if isinstance(expr, E.Var):
             known.setdefault(expr, value)
@@ -149,11 +161,17 @@ def _solved(func: Func, values: Mapping[Any, Any]) -> dict[E.Var, int]:
     return known
 
 
+def _values(expr: Expr, known: Mapping[E.Var, int]) -> str:
+    return ", ".join(f"{var.name}={known[var]}" for var in walk(expr) if isinstance(var, E.Var))
+
+
 def _check(what: str, expr: Expr, value: int, known: dict[E.Var, int]) -> None:
     try:
         expected = evaluate(expr, known)
     except InternalError as unknown:
-        raise UserError(f"{what} is {text(expr)}", because="its sizes cannot be solved from the shapes alone") from unknown
+        raise UserError(
+            f"{what} is {text(expr)}", because="its sizes cannot be solved from the shapes alone"
+        ) from unknown
     if expected != value:
         raise UserError(f"{what} is {value}", because=f"{text(expr)} is {expected}")
 

@@ -134,7 +134,9 @@ class Source:
             return self.read(node, lane, done)
         lines, text = self.branch(E.Load(node.buffer, node.indices, _TRUE), lane, done)
         zero = self.value(_zero(node.dtype.element))
-        return f"({text} if {operands[0]} else {zero})" if not lines else self.choice(operands[0], lines, text, [], zero)
+        return (
+            f"({text} if {operands[0]} else {zero})" if not lines else self.choice(operands[0], lines, text, [], zero)
+        )
 
     def read(self, node: E.Load, lane: str, done: Memo) -> str:
         return f"{self.memory(node.buffer)}_read({', '.join(self.indices(node.buffer, node.indices, lane, done))})"
@@ -143,7 +145,9 @@ class Source:
         """Return the stem of the names that read and write `buffer`."""
         name = self.names.get(buffer)
         if name is None:
-            raise InternalError(f"buffer {buffer.name!r} has no memory", because="it is no parameter and no Alloc stands above its use")
+            raise InternalError(
+                f"buffer {buffer.name!r} has no memory", because="it is no parameter and no Alloc stands above its use"
+            )
         return name
 
     def indices(self, buffer: Any, indices: tuple[Expr, ...], lane: str, done: Memo | None) -> list[str]:

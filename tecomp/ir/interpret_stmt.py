@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ..errors import InternalError
@@ -92,58 +93,59 @@ class ProgramSource(Source):
 
     def alloc(self, stmt: Alloc) -> None:
         buffer = stmt.buffer
-        shape, strides = (_tuple([self.value(part) for part in parts]) for parts in (buffer.shape, buffer.strides or ()))
+        shape, strides = (
+            _tuple([self.value(part) for part in parts]) for parts in (buffer.shape, buffer.strides or ())
+        )
         name = self.names[buffer] = self.fresh("m")
         spec = self.constant(self.fresh("buffer"), buffer)
-        self.line(f"{name}_read, {name}_write = here.alloc({spec}, {shape}, {strides if buffer.strides else None}, {self.flat})")
+        self.line(
+            f"{name}_read, {name}_write = here.alloc({spec}, {shape}, {strides if buffer.strides else None}, {self.flat})"
+        )
 
     def let(self, stmt: Let) -> None:
         name = self.fresh("v")
-        lanes = stmt.value.dtype.lanes
-        if lanes == 1:
+        if stmt.value.dtype.lanes == 1:
             self.line(f"{name} = {self.value(stmt.value)}")
         else:
             self.line(f"{name} = []")
-            self.lanes(lanes, lambda lane, memo: self.line(f"{name}.append({self.value(stmt.value, lane, memo)})"))
+            with self.each_lane(stmt.value.dtype.lanes) as lane:
+                self.line(f"{name}.append({self.value(stmt.value, lane)})")
         self.names[stmt.var] = name
 
-    def lanes(self, count: int, body: Callable[[str, Memo], None]) -> None:
-        """Write `body` once for each lane."""
-        lane = self.fresh("lane")
-        self.line(f"for {lane} in range({count}):")
-        self.depth += 1
-        body(lane, {})
-        self.depth -= 1
-
     def store(self, stmt: Store) -> None:
-        lanes = max(part.dtype.lanes for part in (stmt.value, *stmt.indices)) if stmt.indices else stmt.value.dtype.lanes
-        lanes = max(lanes, stmt.buffer.dtype.lanes)
-        write = f"{self.memory(stmt.buffer)}_write"
-        if lanes == 1:
-            self.masked(stmt.mask, "0", {}, lambda memo: self.line(f"{write}({', '.join(self.stored(stmt, '0', memo))})"))
+        write, memo = f"{self.memory(stmt.buffer)}_write", Memo()
+        if stmt.lanes == 1:
+            with self.where(stmt.mask, "0", memo):
+                self.line(f"{write}({', '.join(self.stored(stmt, '0', memo))})")
             return
         parts = self.fresh("parts")
         self.line(f"{parts} = []")  # all lanes are read before any is written
-
-        def gather(lane: str, memo: Memo) -> None:
-            self.masked(stmt.mask, lane, memo, lambda inner: self.line(f"{parts}.append({_tuple(self.stored(stmt, lane, inner))})"))
-
-        self.lanes(lanes, gather)
+        with self.each_lane(stmt.lanes) as lane, self.where(stmt.mask, lane, memo):
+            self.line(f"{parts}.append({_tuple(self.stored(stmt, lane, memo))})")
         self.line(f"for part in {parts}: {write}(*part)")
 
     def stored(self, stmt: Store, lane: str, memo: Memo) -> list[str]:
         """Return the indices and the value of a store in one lane."""
         return [*self.indices(stmt.buffer, stmt.indices, lane, memo), self.value(stmt.value, lane, memo)]
 
-    def masked(self, mask: Expr, lane: str, memo: Memo, body: Callable[[Memo], None]) -> None:
-        """Write `body`, run only where the lane's mask holds."""
-        if isinstance(mask, E.Const) and mask.value:
-            body(memo)
-            return
-        self.line(f"if {self.value(mask, lane, memo)}:")
+    @contextlib.contextmanager
+    def each_lane(self, count: int) -> Iterator[str]:
+        """Write a loop over lanes around what is written inside; give the name of the lane."""
+        lane = self.fresh("lane")
+        self.line(f"for {lane} in range({count}):")
         self.depth += 1
-        body(memo)
+        yield lane
         self.depth -= 1
+
+    @contextlib.contextmanager
+    def where(self, mask: Expr, lane: str, memo: Memo) -> Iterator[None]:
+        """Write an if around what is written inside, unless the mask is the constant True."""
+        masked = not (isinstance(mask, E.Const) and mask.value)
+        if masked:
+            self.line(f"if {self.value(mask, lane, memo)}:")
+        self.depth += masked
+        yield
+        self.depth -= masked
 
     def branch_stmt(self, stmt: If) -> None:
         self.line(f"if {self.value(stmt.condition)}:")

@@ -25,8 +25,12 @@ class Host:
 
     def launch(self, kernel: Callable[..., Any], waits: bool, tags: Sequence[str], extents: Sequence[int]) -> None:
         """Run `kernel(here, *indices)` for all indices below `extents`; `waits` says that it is a generator."""
-        grid = [range(extent) if tag.startswith("blockIdx") else range(1) for tag, extent in zip(tags, extents, strict=True)]
-        inside = [range(1) if tag.startswith("blockIdx") else range(extent) for tag, extent in zip(tags, extents, strict=True)]
+        grid = [
+            range(extent) if tag.startswith("blockIdx") else range(1) for tag, extent in zip(tags, extents, strict=True)
+        ]
+        inside = [
+            range(1) if tag.startswith("blockIdx") else range(extent) for tag, extent in zip(tags, extents, strict=True)
+        ]
         threads = _in_order(inside, sorted(range(len(tags)), key=lambda axis: tags[axis]))
         for block in itertools.product(*grid):
             shared: dict[Any, Memory] = {}
@@ -76,8 +80,13 @@ def _run(tags: Sequence[str], started: list[tuple[tuple[int, ...], Waiting]]) ->
         first_indices, _, first = at[0]
         for indices, _, barrier in at:
             if barrier is not first:
-                names = [", ".join(f"{tag}={index}" for tag, index in zip(tags, who, strict=True)) for who in (first_indices, indices)]
-                raise Fault(f"a barrier diverges: thread ({names[0]}) {_where(first)}, thread ({names[1]}) {_where(barrier)}")
+                names = [
+                    ", ".join(f"{tag}={index}" for tag, index in zip(tags, who, strict=True))
+                    for who in (first_indices, indices)
+                ]
+                raise Fault(
+                    f"a barrier diverges: thread ({names[0]}) {_where(first)}, thread ({names[1]}) {_where(barrier)}"
+                )
         started = [(indices, thread) for indices, thread, barrier in at if barrier is not None]
 
 

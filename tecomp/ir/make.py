@@ -19,6 +19,7 @@ from ..errors import UserError, UserTypeError
 from . import expr as E
 from .axis import IterVar
 from .node import OPERATORS, Expr
+from .rounding import rounded
 
 TRUE = E.Const(True, BOOL)
 FALSE = E.Const(False, BOOL)
@@ -30,7 +31,7 @@ def const(value: Any, dtype: str = INT32) -> E.Const:
     if isinstance(value, E.Const):
         value = value.value
     if kind.is_float:
-        return E.Const(_rounded(float(value), kind), kind)
+        return _float_const(value, kind)
     if kind.is_bool:
         return TRUE if value else FALSE
     if isinstance(value, float) and not value.is_integer():
@@ -47,12 +48,12 @@ def const(value: Any, dtype: str = INT32) -> E.Const:
     return E.Const(number, kind)
 
 
-def _rounded(value: float, kind: DType) -> float:
-    """Return `value` as `kind` holds it."""
-    if kind.bits == 64 or math.isnan(value):
-        return value
-    with np.errstate(over="ignore"):
-        return float(kind.numpy.type(value))
+def _float_const(value: float, kind: DType) -> E.Const:
+    held = rounded(value, kind)
+    if math.isinf(held) and not (isinstance(value, float) and math.isinf(value)):
+        legal = "a wider type, or float('inf')"
+        raise UserError(f"{value} does not fit in {kind}", because="it would become infinite", legal=legal)
+    return E.Const(held, kind)
 
 
 def wrap(value: int, dtype: DType) -> int:
@@ -67,7 +68,7 @@ def convert(value: Any, like: DType | None = None) -> Expr:
     """Return `value` as an expression: an Expr, an axis, whatever has `as_expr`, or a Python or NumPy number.
 
     A Python number takes the type `like` (an integer beside a float becomes that float); without one, int is int32,
-    float is float32, bool is bool. A NumPy number keeps its own type.
+    float is float32, bool is bool. A NumPy number keeps its own type, but for float64, which is a Python float too.
     """
     if isinstance(value, Expr):
         return value
@@ -98,6 +99,8 @@ def promoted(a: DType, b: DType) -> DType:
 def _promoted_element(x: DType, y: DType) -> DType:
     if x is y:
         return x
+    if x.is_bool or y.is_bool:
+        return y if x.is_bool else x
     if INDEX in (x, y) and x.is_integer and y.is_integer:
         return INDEX
     if x.is_float and y.is_float:
@@ -124,6 +127,8 @@ def cast(dtype: str, value: Any) -> Expr:
         kind = kind.with_lanes(operand.dtype.lanes)
     if kind is operand.dtype:
         return operand
+    if kind.lanes > operand.dtype.lanes == 1:
+        return E.Broadcast(cast(kind.element, operand), kind.lanes)
     if isinstance(operand, E.Const):
         return _cast_const(operand.value, kind)
     if isinstance(operand, E.Broadcast):
@@ -135,12 +140,13 @@ def _cast_const(value: int | float | bool, kind: DType) -> Expr:
     if kind.is_bool:
         return TRUE if value != 0 else FALSE
     if kind.is_float:
-        return const(float(value), kind)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return E.Cast(kind, E.Const(value, DType("float64")))
-        value = math.trunc(value)
-    return E.Const(wrap(int(value), kind), kind)
+        return E.Const(rounded(value, kind), kind)
+    if not isinstance(value, float):
+        return E.Const(wrap(int(value), kind), kind)
+    low, high = (-math.inf, math.inf) if kind is INDEX else kind.limits()
+    if not math.isfinite(value) or not low <= math.trunc(value) <= high:  # what that gives is decided when it runs
+        return E.Cast(kind, E.Const(value, DType("float64")))
+    return E.Const(math.trunc(value), kind)
 
 
 def broadcast(value: Expr, lanes: int) -> Expr:
@@ -170,10 +176,14 @@ def _as(value: Expr, dtype: DType) -> Expr:
 
 def _numbers(name: str, a: Any, b: Any) -> tuple[Expr, Expr]:
     x, y = pair(a, b)
-    if x.dtype.is_bool:
+    if x.dtype.is_bool or _is_bool(a) or _is_bool(b):
         legal = "te.any, te.all, te.if_then_else, or .astype('int32')"
         raise UserError(f"{name} of bools", because="bool is no number", legal=legal)
     return x, y
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or str(getattr(value, "dtype", "")).startswith("bool")
 
 
 def _same_kind(fold: Callable[[Any, Any], Any], dtype: DType, a: Any, b: Any) -> E.Const:
@@ -244,9 +254,7 @@ def div(a: Any, b: Any) -> Expr:
     return x if _is_one(y) else E.Div(x, y)
 
 
-def _integer_division(
-    node: type[E.Binary], symbol: str, fold: Callable[[int, int], int]
-) -> Callable[[Any, Any], Expr]:
+def _integer_division(node: type[E.Binary], symbol: str, fold: Callable[[int, int], int]) -> Callable[[Any, Any], Expr]:
     def build(a: Any, b: Any) -> Expr:
         x, y = _numbers(symbol, a, b)
         if not x.dtype.is_integer:
@@ -281,19 +289,23 @@ def ceildiv(a: Any, b: Any) -> Expr:
     return floordiv(add(x, sub(y, 1)), y)
 
 
-def _extreme(node: type[E.Binary], fold: Callable[[Any, Any], Any], symbol: str) -> Callable[[Any, Any], Expr]:
+def _extreme(
+    node: type[E.Binary], integers: Callable[[Any, Any], Any], floats: Callable[[Any, Any], Any], symbol: str
+) -> Callable[[Any, Any], Expr]:
     def build(a: Any, b: Any) -> Expr:
         x, y = _numbers(symbol, a, b)
         if isinstance(x, E.Const) and isinstance(y, E.Const):
-            return _same_kind(fold, x.dtype, x.value, y.value)
+            if x.dtype.is_integer:
+                return x if integers(x.value, y.value) == x.value else y
+            return _same_kind(floats, x.dtype, x.value, y.value)
         return x if x is y else node(x, y)
 
     build.__doc__ = f"Return the {symbol} of both; NaN when either is NaN."
     return build
 
 
-minimum = _extreme(E.Min, np.minimum, "min")
-maximum = _extreme(E.Max, np.maximum, "max")
+minimum = _extreme(E.Min, min, np.minimum, "min")
+maximum = _extreme(E.Max, max, np.maximum, "max")
 
 
 def _comparison(node: type[E.Compare], fold: Callable[[Any, Any], bool], symbol: str) -> Callable[[Any, Any], Expr]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from . import expr as E
 from .func import Func, Level
-from .make import const
+from .make import TRUE, broadcast, const
 from .node import Expr
 from .parse_expr import ExprReader, SourceText, deep_recursion, python_tree
 from .stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
@@ -58,10 +58,9 @@ class _FuncReader:
                 raise self.text.error(argument, f"parameter {argument.arg!r} has no type", "X: f32[n], n: i32")
             if _is_scalar(argument.annotation):
                 self.bind(argument.arg, self.variable(argument.arg, argument.annotation))
-        while body and isinstance(body[0], ast.AnnAssign) and body[0].value is None:
-            declared, body = body[0], body[1:]
-            assert isinstance(declared.target, ast.Name)
-            self.bind(declared.target.id, self.variable(declared.target.id, declared.annotation))
+        while body and (size := _declared_size(body[0])) is not None:
+            self.bind(size[0], self.variable(*size))
+            body = body[1:]
         params: list[Buffer | E.Var] = []
         outputs: list[Buffer] = []
         for argument in arguments:
@@ -69,7 +68,12 @@ class _FuncReader:
             if not _is_scalar(argument.annotation):
                 self.parameter(argument.arg, argument.annotation, outputs)
             params.append(self.scope[argument.arg])
-        return Func(self.head.name, tuple(params), tuple(outputs), self.suite(body), self.level)
+        requires: list[tuple[Expr, str]] = []
+        while body and isinstance(body[0], ast.Assert):
+            condition, body = body[0], body[1:]
+            reason = ast.literal_eval(condition.msg) if condition.msg is not None else ""
+            requires.append((self.expr(condition.test), reason))
+        return Func(self.head.name, tuple(params), tuple(outputs), self.suite(body), self.level, tuple(requires))
 
     def bind(self, name: str, thing: Any) -> Any:
         self.scope[name] = thing
@@ -83,7 +87,9 @@ class _FuncReader:
         if not isinstance(bounds, ast.Slice) or bounds.lower is None:
             raise self.text.error(annotation, "the range of a variable is [least:] or [least:end]")
         low = self.expr(bounds.lower, dtype)
-        return E.Var(name, dtype, low, None if bounds.upper is None else self.extent(low, self.expr(bounds.upper, dtype)))
+        return E.Var(
+            name, dtype, low, None if bounds.upper is None else self.extent(low, self.expr(bounds.upper, dtype))
+        )
 
     def extent(self, low: Expr, end: Expr) -> Expr:
         """Return the number of values from `low` to `end`, in the form that prints as this end."""
@@ -95,7 +101,11 @@ class _FuncReader:
 
     def parameter(self, name: str, annotation: ast.expr, outputs: list[Buffer]) -> None:
         """Bind the buffer that f32[m, n], out[f32[m, n]] or buffer(f32[m, n], ...) declares."""
-        written = isinstance(annotation, ast.Subscript) and isinstance(annotation.value, ast.Name) and annotation.value.id == "out"
+        written = (
+            isinstance(annotation, ast.Subscript)
+            and isinstance(annotation.value, ast.Name)
+            and annotation.value.id == "out"
+        )
         inner = annotation.slice if written and isinstance(annotation, ast.Subscript) else annotation
         extras = ast.Call(func=inner, args=[], keywords=[])
         if isinstance(inner, ast.Call):
@@ -125,7 +135,9 @@ class _FuncReader:
             elif keyword.arg == "align":
                 align = ast.literal_eval(keyword.value)
             else:
-                raise self.text.error(keyword.value, f"no property {keyword.arg!r} of a buffer", "strides=[...], align=16")
+                raise self.text.error(
+                    keyword.value, f"no property {keyword.arg!r} of a buffer", "strides=[...], align=16"
+                )
         return Buffer(name, shape, dtype, scope, strides, align)
 
     def suite(self, body: list[ast.stmt]) -> Stmt:
@@ -150,14 +162,19 @@ class _FuncReader:
 
     def opening(self, node: ast.stmt) -> Wrap | None:
         """Return what a Let or an Alloc makes of the rest of its suite; None for another statement."""
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             name = node.target.id
+            if node.value is None:
+                scalar = self.bind(name, Buffer(name, (), self.expr.dtype(node.annotation), "local"))
+                return lambda rest: Alloc(scalar, rest)
             var = self.variable(name, node.annotation)
             value = self.expr(node.value, var.dtype.element)
             return self.let(name, var, value)
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
             return None
         name, value = node.targets[0].id, node.value
+        if isinstance(self.scope.get(name), Buffer):
+            return None
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "alloc" and value.args:
             extras = ast.Call(func=value.func, args=value.args[1:], keywords=value.keywords)
             buffer = self.buffer(name, value.args[0], extras)
@@ -171,11 +188,15 @@ class _FuncReader:
         return lambda rest: Let(var, value, rest)
 
     def store(self, node: ast.Assign) -> Stmt:
+        """Read B[i, j] = value, or b = value of a 0-D buffer; a scalar stored to lanes is broadcast."""
         target = node.targets[0]
+        if isinstance(target, ast.Name):
+            return Store(self.scope[target.id], (), self.expr(node.value, self.scope[target.id].dtype.element), TRUE)
         if not isinstance(target, ast.Subscript):
             raise self.text.error(target, "a store is B[indices] = value")
         buffer, indices, mask = self.expr.access(target)
-        return Store(buffer, indices, self.expr(node.value, buffer.dtype.element), mask)
+        store = Store(buffer, indices, self.expr(node.value, buffer.dtype.element), mask)
+        return store.copy(value=broadcast(store.value, store.lanes)) if store.value.dtype.lanes == 1 else store
 
     def evaluate(self, node: ast.Expr) -> Stmt:
         return Evaluate(self.expr(node.value))
@@ -224,7 +245,12 @@ class _FuncReader:
                 if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
                     raise self.text.error(pair, "a pragma is (name, value)")
                 name, value = pair.elts
-                pairs.append((ast.literal_eval(name), self.expr(value) if isinstance(value, ast.Call) else ast.literal_eval(value)))
+                pairs.append(
+                    (
+                        ast.literal_eval(name),
+                        self.expr(value) if isinstance(value, ast.Call) else ast.literal_eval(value),
+                    )
+                )
         return tuple(pairs)
 
     def block(self, node: ast.With) -> Stmt:
@@ -237,7 +263,7 @@ class _FuncReader:
         if name != "launch" or not isinstance(call, ast.Call):
             raise self.text.error(call, "no such block", "launch(...), scope()")
         tags = [keyword.arg or "" for keyword in call.keywords]
-        names = tags if item.optional_vars is None else [name.id for name in item.optional_vars.elts]  # type: ignore[attr-defined]
+        names = tags if item.optional_vars is None else [name.id for name in ast.walk(item.optional_vars) if isinstance(name, ast.Name)]
         threads: list[tuple[str, E.Var]] = []
         for tag, keyword, spelled in zip(tags, call.keywords, names, strict=True):
             if tag not in _TAGS:
@@ -264,9 +290,21 @@ def _names_of_values(*roots: ast.expr) -> list[str]:
     return [name for name in names if dtype_of_short(name) is None]
 
 
+def _declared_size(node: ast.stmt) -> tuple[str, ast.expr] | None:
+    """Return the name and the type of a size that m: size[i64[0:]] declares."""
+    if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+        return None
+    kind = node.annotation
+    if isinstance(kind, ast.Subscript) and isinstance(kind.value, ast.Name) and kind.value.id == "size":
+        return node.target.id, kind.slice
+    return None
+
+
 def _is_scalar(annotation: ast.expr) -> bool:
     """f32, i32[0:]: no shape."""
-    return isinstance(annotation, ast.Name) or (isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Slice))
+    return isinstance(annotation, ast.Name) or (
+        isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Slice)
+    )
 
 
 _READ: dict[type, Callable[[_FuncReader, Any], Stmt]] = {

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..dtype import BOOL, INDEX, DType
 from ..errors import UserError
 from . import expr as E
-from .make import TRUE, const
+from .make import TRUE, broadcast, const
 from .node import Expr
 from .rounding import rounded
 from .stmt import Buffer
@@ -112,13 +112,18 @@ class ExprReader:
         if dtype.is_float:
             return E.Const(rounded(-value if negative else value, dtype), dtype)
         if isinstance(value, float):
-            raise self.text.error(node, f"a fraction where a value of {dtype} stands", "the type written out, as in f32(1.5)")
+            raise self.text.error(
+                node, f"a fraction where a value of {dtype} stands", "the type written out, as in f32(1.5)"
+            )
         try:
             return const(-value if negative else value, dtype)
         except UserError as error:
             raise self.text.error(node, f"{error.asked}: {error.because}") from None
 
     def name(self, node: ast.Name, _want: DType | None) -> Expr:
+        thing = self.scope.get(node.id)
+        if isinstance(thing, Buffer) and not thing.shape:
+            return E.Load(thing, (), TRUE)
         return self.lookup(node, E.Var, "variable")
 
     def lookup(self, node: ast.expr, kind: type, what: str) -> Any:
@@ -136,12 +141,15 @@ class ExprReader:
         return const(node.value, BOOL)
 
     def siblings(self, a: ast.expr, b: ast.expr, want: DType | None) -> tuple[Expr, Expr]:
-        """Return two operands of one type: a literal beside something else takes that one's type."""
+        """Return two operands of one type: a literal beside something else takes that one's, a scalar its lanes."""
         if is_literal(a) and not is_literal(b):
             right = self(b, want)
-            return self(a, right.dtype.element), right
-        left = self(a, want)
-        return left, self(b, left.dtype.element if is_literal(b) and not is_literal(a) else want)
+            left = self(a, right.dtype.element)
+        else:
+            left = self(a, want)
+            right = self(b, left.dtype.element if is_literal(b) and not is_literal(a) else want)
+        lanes = max(left.dtype.lanes, right.dtype.lanes)
+        return broadcast(left, lanes), broadcast(right, lanes)
 
     def operator(self, node: ast.BinOp, want: DType | None) -> Expr:
         kind = type(node.op)
@@ -160,7 +168,8 @@ class ExprReader:
         kind = _LOGIC[type(node.op)]
         result, *rest = (self(value, BOOL) for value in node.values)
         for operand in rest:
-            result = kind(result, operand)
+            lanes = max(result.dtype.lanes, operand.dtype.lanes)
+            result = kind(broadcast(result, lanes), broadcast(operand, lanes))
         return result
 
     def unary(self, node: ast.UnaryOp, _want: DType | None) -> Expr:
@@ -227,7 +236,11 @@ class ExprReader:
         """Return the element type that a short name spells."""
         found = dtype_of_short(node.id) if isinstance(node, ast.Name) else None
         if found is None:
-            raise self.text.error(node, "no element type", "bool, index, i8 to i64, u8 to u64, f16, bf16, f32, f64, with x4 behind for 4 lanes")
+            raise self.text.error(
+                node,
+                "no element type",
+                "bool, index, i8 to i64, u8 to u64, f16, bf16, f32, f64, with x4 behind for 4 lanes",
+            )
         return found
 
     def select(self, node: ast.Call, want: DType | None) -> Expr:

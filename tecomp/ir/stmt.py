@@ -174,6 +174,11 @@ class Store(Stmt):
     ) -> None:
         self.buffer, self.indices, self.value, self.mask, self.loc = buffer, indices, value, mask, loc
 
+    @property
+    def lanes(self) -> int:
+        """How many elements it writes at once."""
+        return self.buffer.dtype.lanes * max((index.dtype.lanes for index in self.indices), default=1)
+
 
 class If(Stmt):
     """if condition: then, else: otherwise (None is nothing)."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..dtype import INDEX, DType
-from .expr import Add, Const, Sub, Var
+from .expr import Add, Broadcast, Const, Sub, Var
 from .func import Func, Level
 from .make import const
 from .node import OPERATORS, Expr
@@ -67,7 +67,7 @@ class _StmtText:
         self.lines.append((INDENT * depth + line, owner))
 
     def func(self, func: Func) -> list[tuple[str, Stmt | None]]:
-        """Print the head, the sizes that are not plain indices, the body."""
+        """Print the head, the sizes that are not plain indices, what they must satisfy, the body."""
         for thing in (*func.params, *func.sizes()):
             self.names.give(thing)
         params = ", ".join(f"{self.names(param)}: {self.param(param, func)}" for param in func.params)
@@ -75,7 +75,9 @@ class _StmtText:
         self.add(0, f"def {identifier(func.name)}({params}){level}:")
         for size in func.sizes():
             if not (size.dtype is self.default and size.extent is None and size.min is const(0, self.default)):
-                self.add(1, f"{self.names(size)}: {self.ranged(size)}")
+                self.add(1, f"{self.names(size)}: size[{self.ranged(size)}]")
+        for condition, reason in func.requires:
+            self.add(1, f"assert {self.expr(condition)}, {reason!r}")
         self.suite(func.body, 1)
         return self.lines
 
@@ -145,10 +147,14 @@ class _StmtText:
         return stmt.var
 
     def alloc(self, stmt: Alloc, depth: int) -> Buffer:
-        buffer = stmt.buffer
-        kind = f"{buffer.dtype.short}[{', '.join(map(self.expr, buffer.shape))}]" if buffer.shape else buffer.dtype.short
-        arguments = ", ".join([kind, *self.extras(buffer)])
-        self.add(depth, f"{self.names.give(buffer)} = alloc({arguments})", stmt)
+        """c: f32 of a 0-D local buffer, T = alloc(f32[8], 'shared') of any other."""
+        buffer, name = stmt.buffer, self.names.give(stmt.buffer)
+        kind, extras = buffer.dtype.short, self.extras(buffer)
+        if extras == ["'local'"] and not buffer.shape:
+            self.add(depth, f"{name}: {kind}", stmt)
+        else:
+            shape = f"[{', '.join(map(self.expr, buffer.shape))}]" if buffer.shape else ""
+            self.add(depth, f"{name} = alloc({', '.join([kind + shape, *extras])})", stmt)
         return buffer
 
     def loop(self, stmt: For, depth: int) -> None:
@@ -172,7 +178,7 @@ class _StmtText:
         extents = [self.expr(extent) for extent in stmt.expressions()]
         names = [self.names.give(var) for _, var in stmt.threads]
         axes = ", ".join(f"{tag}={extent}" for tag, extent in zip(tags, extents, strict=True))
-        renamed = "" if names == tags else f" as ({', '.join(names)},)"
+        renamed = "" if names == tags else f" as {names[0] if len(names) == 1 else '({})'.format(', '.join(names))}"
         self.add(depth, f"with launch({axes}){renamed}:", stmt)
         self.suite(stmt.body, depth + 1)
         for _, var in stmt.threads:
@@ -196,7 +202,10 @@ class _StmtText:
             piece if isinstance(piece, str) else self.expr(piece[0], piece[2], piece[1])
             for piece in self.expr.access(stmt.buffer, stmt.indices, stmt.mask)
         )
-        value = self.expr(stmt.value, stmt.buffer.dtype.element)
+        value = stmt.value
+        if isinstance(value, Broadcast) and value.lanes == stmt.lanes:
+            value = value.value
+        value = self.expr(value, stmt.buffer.dtype.element)
         comment = "" if stmt.loc is None else f"  # {stmt.loc}"
         self.add(depth, f"{target} = {value}{comment}", stmt)
 

@@ -15,7 +15,6 @@ from . import expr as E
 from .node import Expr
 from .stmt import Buffer
 from .syntax import (
-    AND,
     ATOM,
     COMPARE,
     COMPARISONS,
@@ -98,8 +97,7 @@ class ExprText:
         return _between(INFIX[type(node)], node.a, node.b, want)
 
     def compare(self, node: E.Compare, _want: DType | None) -> Spelling:
-        left, right = sibling_wants(node.a, node.b, None)
-        return COMPARE, [(node.a, COMPARE + 1, left), f" {COMPARISONS[type(node)].symbol} ", (node.b, COMPARE + 1, right)]
+        return _between(COMPARISONS[type(node)], node.a, node.b, None)
 
     def logic(self, node: E.Binary, _want: DType | None) -> Spelling:
         return _between(LOGIC[type(node)], node.a, node.b, BOOL)
@@ -108,8 +106,8 @@ class ExprText:
         return NOT, ["not ", (node.a, NOT, BOOL)]
 
     def function(self, node: E.Binary, want: DType | None) -> Spelling:
-        left, right = sibling_wants(node.a, node.b, want)
-        return ATOM, [f"{FUNCTIONS[type(node)]}(", (node.a, TERNARY, left), ", ", (node.b, TERNARY, right), ")"]
+        (a, left), (b, right) = siblings(node.a, node.b, want)
+        return ATOM, [f"{FUNCTIONS[type(node)]}(", (a, TERNARY, left), ", ", (b, TERNARY, right), ")"]
 
     def cast(self, node: E.Cast, _want: DType | None) -> Spelling:
         if isinstance(node.value, E.Const):  # f32(3) would be the constant 3.0
@@ -117,18 +115,18 @@ class ExprText:
         return ATOM, [f"{node.dtype.short}(", (node.value, TERNARY, None), ")"]
 
     def select(self, node: E.Select, want: DType | None) -> Spelling:
-        yes, no = sibling_wants(node.yes, node.no, want)
-        choice: list[Piece] = [(node.condition, TERNARY, BOOL), ", ", (node.yes, TERNARY, yes), ", ", (node.no, TERNARY, no)]
-        return ATOM, ["select(", *choice, ")"]
+        (yes, left), (no, right) = siblings(node.yes, node.no, want)
+        test: Piece = (node.condition, TERNARY, BOOL)
+        return ATOM, ["select(", test, ", ", (yes, TERNARY, left), ", ", (no, TERNARY, right), ")"]
 
     def if_else(self, node: E.IfElse, want: DType | None) -> Spelling:
-        yes, no = sibling_wants(node.yes, node.no, want)
+        (yes, left), (no, right) = siblings(node.yes, node.no, want)
         test: Piece = (node.condition, TERNARY + 1, BOOL)
-        return TERNARY, [(node.yes, TERNARY + 1, yes), " if ", test, " else ", (node.no, TERNARY, no)]
+        return TERNARY, [(yes, TERNARY + 1, left), " if ", test, " else ", (no, TERNARY, right)]
 
     def ramp(self, node: E.Ramp, want: DType | None) -> Spelling:
-        base, stride = sibling_wants(node.base, node.stride, want)
-        return ATOM, ["ramp(", (node.base, TERNARY, base), ", ", (node.stride, TERNARY, stride), f", {node.lanes})"]
+        (base, left), (stride, right) = siblings(node.base, node.stride, want)
+        return ATOM, ["ramp(", (base, TERNARY, left), ", ", (stride, TERNARY, right), f", {node.lanes})"]
 
     def broadcast(self, node: E.Broadcast, want: DType | None) -> Spelling:
         return ATOM, ["broadcast(", (node.value, TERNARY, want), f", {node.lanes})"]
@@ -137,10 +135,12 @@ class ExprText:
         return ATOM, self.access(node.buffer, node.indices, node.mask)
 
     def access(self, buffer: Buffer, indices: tuple[Expr, ...], mask: Expr) -> list[Piece]:
-        """B[i, j], B[()] of a 0-D buffer, B.where(mask)[i] where only some lanes take part."""
+        """B[i, j], B of a 0-D buffer, B.where(mask)[i] where only some lanes take part."""
         head: list[Piece] = [self.names(buffer)]
         if not (isinstance(mask, E.Const) and mask.value):
             head += [".where(", (mask, TERNARY, BOOL), ")"]
+        elif not indices:
+            return head
         return [*head, "[", *(_listed(indices) if indices else ["()"]), "]"]
 
     def call(self, node: E.Call, want: DType | None) -> Spelling:
@@ -168,21 +168,35 @@ class ExprText:
         return ATOM, [*pieces, ")" if len(node.source) == 1 else f")[{node.value_index}]"]
 
 
-def sibling_wants(a: Expr, b: Expr, want: DType | None) -> tuple[DType | None, DType | None]:
-    """Return what literals in the places of `a` and `b`, two operands of one type, are typed by.
+Sibling = tuple[Expr, DType | None]
 
-    A literal beside something else takes that one's type; otherwise both take what the place of the whole asks for.
+
+def siblings(a: Expr, b: Expr, want: DType | None) -> tuple[Sibling, Sibling]:
+    """Return how two operands of one type print: what is written of each, and by what a literal there is typed.
+
+    A scalar beside a vector means its broadcast. A literal beside something else takes that one's type; otherwise both
+    take what the place of the whole asks for.
     """
+    if isinstance(a, E.Broadcast) and not isinstance(b, E.Broadcast) and a.lanes == b.dtype.lanes:
+        a = a.value
+    elif isinstance(b, E.Broadcast) and not isinstance(a, E.Broadcast) and b.lanes == a.dtype.lanes:
+        b = b.value
     if isinstance(a, E.Const) and not isinstance(b, E.Const):
-        return b.dtype.element, want
+        return (a, b.dtype.element), (b, want)
     if isinstance(b, E.Const) and not isinstance(a, E.Const):
-        return want, a.dtype.element
-    return want, want
+        return (a, want), (b, a.dtype.element)
+    return (a, want), (b, want)
 
 
 def _between(infix: Infix, a: Expr, b: Expr, want: DType | None) -> Spelling:
-    left, right = (BOOL, BOOL) if infix.precedence <= AND else sibling_wants(a, b, want)
-    return infix.precedence, [(a, infix.precedence, left), f" {infix.symbol} ", (b, infix.precedence + 1, right)]
+    """Left to right, so that the right operand binds more tightly; comparisons do not chain."""
+    (a, left), (b, right) = siblings(a, b, want)
+    chains = infix.precedence != COMPARE
+    return infix.precedence, [
+        (a, infix.precedence + (not chains), left),
+        f" {infix.symbol} ",
+        (b, infix.precedence + 1, right),
+    ]
 
 
 def _listed(exprs: tuple[Expr, ...], rest: DType | None = None) -> list[Piece]:

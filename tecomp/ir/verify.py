@@ -1,7 +1,7 @@
 """Well-formedness by level: a table of named questions, asked of every node in one walk.
 
-A fault found here is one of the compiler, whichever pass it comes from; the message shows the program with the statement
-underlined.
+A fault found here is one of the compiler, whichever pass it comes from; the message shows the program with the
+statement underlined.
 """
 
 from __future__ import annotations
@@ -102,9 +102,10 @@ def access_fits(node: E.Load | Store, level: Level) -> str | None:
 
 def store_agrees(node: Store, _: Level) -> str | None:
     """A stored value has the buffer's type, and the lanes of the indices."""
-    lanes = max((index.dtype.lanes for index in node.indices), default=1)
-    wanted = node.buffer.dtype.with_lanes(lanes * node.buffer.dtype.lanes)
-    return None if node.value.dtype is wanted else f"{node.value.dtype} stored to {node.buffer.name!r}, which takes {wanted}"
+    wanted = node.buffer.dtype.with_lanes(node.lanes)
+    if node.value.dtype is wanted:
+        return None
+    return f"{node.value.dtype} stored to {node.buffer.name!r}, which takes {wanted}"
 
 
 def condition_is_bool(node: If, _: Level) -> str | None:
@@ -130,7 +131,9 @@ def loop_has_range(node: For | Launch, _: Level) -> str | None:
 
 def thread_is_named(node: For, _: Level) -> str | None:
     """A thread loop, and only one, has a thread axis."""
-    return None if (node.kind is LoopKind.THREAD) == bool(node.thread) else f"{node.kind.value} loop with thread {node.thread!r}"
+    if (node.kind is LoopKind.THREAD) == bool(node.thread):
+        return None
+    return f"{node.kind.value} loop with thread {node.thread!r}"
 
 
 def no_thread_loop(node: For, _: Level) -> str | None:
@@ -215,8 +218,8 @@ class _Walk:
         self.suite(self.func.body)
 
     def fail(self, stmt: Stmt, because: str) -> None:
-        shown = underlined(self.func, [stmt])
-        raise InternalError(f"verify: {self.func.name} is not well formed", because=because, ir=shown, location=stmt.loc)
+        asked, shown = f"verify: {self.func.name} is not well formed", underlined(self.func, [stmt])
+        raise InternalError(asked, because=because, ir=shown, location=stmt.loc)
 
     def suite(self, root: Stmt) -> None:
         """Check a suite in order; what a Let or an Alloc at its end opens lasts to there."""

@@ -70,9 +70,15 @@ def rewrite(root: Stmt, exprs: ExprTable | None = None, stmts: StmtTable | None 
     def on_expr(node: Expr) -> Expr:
         return rewrite_expr(node, exprs, memo) if exprs else node
 
-    def on_stmt(node: Stmt) -> Stmt:
-        new = node.map(on_stmt, on_expr)
+    done: dict[Stmt, Stmt] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        waiting = [below for below in node.substatements() if below not in done]
+        if waiting:
+            stack.extend(reversed(waiting))
+            continue
+        new = node.map(done.__getitem__, on_expr)
         verb = stmts.get(type(new)) if stmts else None
-        return new if verb is None else verb(new)
-
-    return on_stmt(root)
+        done[stack.pop()] = new if verb is None else verb(new)
+    return done[root]

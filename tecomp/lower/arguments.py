@@ -28,7 +28,9 @@ def check_arguments(schedule: Schedule, args: Sequence[Any]) -> None:
                 because="it is inlined, so it is never stored",
                 legal="compute_root() in place of compute_inline(), or leave it out of the arguments",
             )
-    states = {state for stage in schedule.stages if isinstance(stage.op, ScanOp) for state in stage.op.state_placeholder}
+    states = {
+        state for stage in schedule.stages if isinstance(stage.op, ScanOp) for state in stage.op.state_placeholder
+    }
     _check_inputs(schedule, tensors, states)
     _check_outputs(schedule, tensors)
     _check_scalars(schedule, args)
@@ -39,7 +41,8 @@ def _check_kinds(args: Sequence[Any]) -> None:
     for number, arg in enumerate(args):
         if not isinstance(arg, (Tensor, E.Var)):
             raise UserTypeError(
-                f"argument {number} is a {type(arg).__name__}", legal="a tensor (of placeholder, compute, scan) or a te.var"
+                f"argument {number} is a {type(arg).__name__}",
+                legal="a tensor (of placeholder, compute, scan) or a te.var",
             )
         if arg in seen:
             raise UserError(f"argument {number}, '{arg.name}'", because="it is given twice")

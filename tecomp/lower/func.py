@@ -86,7 +86,9 @@ class _Assembly:
 
     def _temporaries(self, op: Operation) -> list[Tensor]:
         outputs = [op.output(number) for number in range(op.num_outputs)]
-        return [tensor for tensor in outputs if tensor not in self.storage.arguments and tensor not in self.program.alias]
+        return [
+            tensor for tensor in outputs if tensor not in self.storage.arguments and tensor not in self.program.alias
+        ]
 
     def _nests(self, op: Operation) -> list[Stmt]:
         stage = self.bounds[op]
@@ -99,9 +101,7 @@ class _Assembly:
             return [nest.compute(Body(self.program, self.storage, stage))]
         assert isinstance(op, ScanOp)
         copies = [
-            self._initial_rows(op, number)
-            for number, init in enumerate(op.init)
-            if not self.program.owns_init(init)
+            self._initial_rows(op, number) for number, init in enumerate(op.init) if not self.program.owns_init(init)
         ]
         return [*copies, nest.around(Seq(()))]
 
@@ -112,7 +112,9 @@ class _Assembly:
         extents = [self.program.indexer.extent(extent) for extent in init.shape]
         at = [E.Var(f"i{dim}", INDEX, zero, extent) for dim, extent in enumerate(extents)]
         value = make.load(self.storage.buffer(init), self.storage.indices(init, at))
-        stmt: Stmt = Store(self.storage.buffer(output), self.storage.indices(output, at), value, make.TRUE, loc=scan.loc)
+        stmt: Stmt = Store(
+            self.storage.buffer(output), self.storage.indices(output, at), value, make.TRUE, loc=scan.loc
+        )
         for var in reversed(at):
             stmt = For(var, LoopKind.SERIAL, stmt, loc=scan.loc)
         return stmt

@@ -1,11 +1,11 @@
 """The loop nest of one stage: its leaves as loops, guards as far out as their variables allow, producers inside.
 
-    C(i) = sum over k of A[i, k], i split by 4      for i_outer in range((n + 3) // 4):
-                                                        for i_inner in range(4):
-                                                            if i_outer * 4 + i_inner < n:
-                                                                C[...] = 0
-                                                                for k in range(m):
-                                                                    C[...] = C[...] + A[..., k]
+C(i) = sum over k of A[i, k], i split by 4      for i_outer in range((n + 3) // 4):
+                                                    for i_inner in range(4):
+                                                        if i_outer * 4 + i_inner < n:
+                                                            C[...] = 0
+                                                            for k in range(m):
+                                                                C[...] = C[...] + A[..., k]
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from ..ir.subst import substitute
 from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import bound_vars
+from .one_launch import in_threads
 from .overlap import Overlap
 
 MOST_STEPS = 8
@@ -43,14 +44,7 @@ class Carried(NamedTuple):
 
 def run(func: Func, target: Target) -> Func:
     """Return `func` with what the loops of each thread carry in registers."""
-
-    def on_loop(loop: For) -> Stmt:
-        if loop.kind is not LoopKind.THREAD:
-            return loop
-        body = rewrite(loop.body, stmts={For: _loop})
-        return loop if body is loop.body else loop.copy(body=body)
-
-    return func.with_body(rewrite(func.body, stmts={For: on_loop}))
+    return func.with_body(in_threads(func.body, lambda body: rewrite(body, stmts={For: _loop})))
 
 
 def _loop(loop: For) -> Stmt:
@@ -104,30 +98,38 @@ def _never_meet(store: Store, other: Store, inner: set[E.Var]) -> bool:
 def _in_registers(loop: For, carried: list[Carried]) -> Stmt:
     held = {one.store: [_register(one.store, step) for step in range(1, one.steps + 1)] for one in carried}
     reads = {load: make.load(held[one.store][step - 1], ()) for one in carried for load, step in one.loads.items()}
-    start = [
-        Store(register, (), make.load(store.buffer, _at(store, loop.var, make.sub(loop.min, make.const(step, INDEX)))), make.TRUE, loc=store.loc)
-        for store, registers in held.items()
-        for step, register in enumerate(registers, 1)
-    ]
+    start = [_copy(register, _first(store, loop, step), store) for store in held for step, register in enumerate(held[store], 1)]
+    top = _top(loop)
     steps: list[Stmt] = []
     shifts: list[Stmt] = []
     fresh: list[Buffer] = []
-    for old in _top(loop):
+    for number, old in enumerate(top):
         new = rewrite(old, exprs={E.Load: lambda load: reads.get(load, load)})
         if not isinstance(old, Store) or old not in held:
             steps.append(new)
             continue
         assert isinstance(new, Store)
-        latest = Buffer(f"{old.buffer.name}_next", (), new.value.dtype, "local", loc=old.loc)
-        fresh.append(latest)
-        value = make.load(latest, ())
-        steps += [Store(latest, (), new.value, make.TRUE, loc=old.loc), new.copy(value=value)]
-        for older, newer in zip(reversed(held[old]), [*reversed(held[old][:-1]), latest], strict=True):
-            shifts.append(Store(older, (), make.load(newer, ()), make.TRUE, loc=old.loc))
+        registers = held[old]
+        latest = registers[0]
+        if len(registers) > 1 or any(node in reads for later in top[number + 1 :] for node in walk(later)):
+            latest = Buffer(f"{old.buffer.name}_next", (), new.value.dtype, "local", loc=old.loc)
+            fresh.append(latest)
+            newer = [latest, *registers[:-1]]
+            shifts += [_copy(to, make.load(of, ()), old) for to, of in zip(registers[::-1], newer[::-1], strict=True)]
+        steps += [_copy(latest, new.value, old), new.copy(value=make.load(latest, ()))]
     result: Stmt = Seq((*start, loop.copy(body=Seq((*steps, *shifts)))))
     for buffer in (*fresh, *(register for registers in held.values() for register in registers)):
         result = Alloc(buffer, result, loc=loop.loc)
     return result
+
+
+def _first(store: Store, loop: For, step: int) -> Expr:
+    """Return what stands before the loop where its first iteration would look `step` iterations back."""
+    return make.load(store.buffer, _at(store, loop.var, make.sub(loop.min, make.const(step, INDEX))))
+
+
+def _copy(register: Buffer, value: Expr, store: Store) -> Stmt:
+    return Store(register, (), value, make.TRUE, loc=store.loc)
 
 
 def _register(store: Store, step: int) -> Buffer:

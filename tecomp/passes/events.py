@@ -74,7 +74,9 @@ class Events:
     """Events of the statements of one kernel on the buffers that are `watched`."""
 
     def __init__(self, launch: Launch) -> None:
-        shared = {node.buffer for node in walk(launch.body) if isinstance(node, Alloc) and node.buffer.scope == "shared"}
+        shared = {
+            node.buffer for node in walk(launch.body) if isinstance(node, Alloc) and node.buffer.scope == "shared"
+        }
         read, written = set[Buffer](), set[Buffer]()
         for access in accesses(launch.body):
             (written if access.writes else read).add(access.buffer)

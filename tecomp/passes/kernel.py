@@ -97,12 +97,14 @@ class _Joined:
 def _one_writer(node: Stmt, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:
     """Let one thread do each store that all threads of an axis would do alike.
 
-        S[k] = A[k]  ->  if threadIdx_x == 0: S[k] = A[k]      S in shared memory
+    S[k] = A[k]  ->  if threadIdx_x == 0: S[k] = A[k]      S in shared memory
     """
     if isinstance(node, If):
         fixed = {node.condition.a, node.condition.b} if isinstance(node.condition, E.Eq) else set[Expr]()
         inner = known | {var for var in threads.values() if var in fixed}
-        return node.map(lambda part: _one_writer(part, threads, inner if part is node.then else known), lambda expr: expr)
+        return node.map(
+            lambda part: _one_writer(part, threads, inner if part is node.then else known), lambda expr: expr
+        )
     if isinstance(node, Store) and node.buffer.scope in ("shared", "global"):
         return _guard_store(node, threads, known)
     return node.map(lambda part: _one_writer(part, threads, known), lambda expr: expr)

@@ -106,4 +106,6 @@ def check_limits(root: For, threads: Mapping[str, E.Var], target: Target) -> Non
 
 
 def _refuse_extent(root: For, asked: str, limit: str, target: Target) -> None:
-    raise ScheduleError(asked, because=f"the target {target} allows {limit}", legal="split by a smaller factor", location=root.loc)
+    raise ScheduleError(
+        asked, because=f"the target {target} allows {limit}", legal="split by a smaller factor", location=root.loc
+    )

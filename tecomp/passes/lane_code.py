@@ -8,7 +8,7 @@ from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import fresh_loops, substitute_stmt
-from .accesses import loaded, stored
+from .accesses import loaded, stored, uses
 from .lane_expr import LaneExprs, Wide, both, opposite, some_lane
 
 
@@ -102,12 +102,14 @@ class LaneCode:
         """Return `body` masked, behind a test that some lane is left where one comparison tells."""
         outer, some = self.mask, some_lane(lanes) if self.mask is make.TRUE else None
         live = both(outer, lanes)
-        self.mask = E.Var("live", live.dtype)
+        self.mask = named = E.Var("live", live.dtype)
         if some is not None:
-            self.exprs.inhabited.add(self.mask)
+            self.exprs.inhabited.add(named)
         self.guards.append(condition)
         try:
-            masked: Stmt = Let(self.mask, live, self.stmt(body), loc=body.loc)
+            masked = self.stmt(body)
+            if uses(masked, {named}):
+                masked = Let(named, live, masked, loc=body.loc)
         finally:
             self.mask = outer
             self.guards.pop()

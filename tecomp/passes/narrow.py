@@ -28,7 +28,8 @@ def run(func: Func, target: Target) -> Func:
     narrow = _Narrow(scalars=target.kind == "cuda")
     params = tuple(narrow.buffer(p) if isinstance(p, Buffer) else narrow.size(p) for p in func.params)
     outputs = tuple(narrow.buffer(output) for output in func.outputs)
-    return Func(func.name, params, outputs, narrow.stmt(func.body), func.level)
+    requires = tuple((narrow.expr(condition), reason) for condition, reason in func.requires)
+    return Func(func.name, params, outputs, narrow.stmt(func.body), func.level, requires)
 
 
 def fits(node: Expr) -> bool:
@@ -81,7 +82,11 @@ class _Narrow:
         return new
 
     def extent(self, node: Expr) -> Expr:
-        return as_type(INT64, self.expr(node)) if node.dtype is INDEX else self.expr(node)
+        if node.dtype is not INDEX:
+            return self.expr(node)
+        return (
+            E.Const(node.value, INT32) if isinstance(node, E.Const) and fits(node) else as_type(INT64, self.expr(node))
+        )
 
     def expr(self, root: Expr) -> Expr:
         """Return `root` over narrowed operands: what was INDEX is int32 or int64."""
@@ -131,12 +136,13 @@ class _Narrow:
         return E.Load(self.buffer(node.buffer), tuple(indices), mask)
 
     def ramp(self, node: E.Ramp, operands: list[Expr]) -> Expr:
-        """A ramp is an address or a start of one: its type is its base's, 64-bit on a CPU."""
-        base, stride = operands
+        """A ramp is an address or a part of one: on a CPU 64-bit, unless it is constant."""
+        constant = isinstance(node.base, E.Const) and isinstance(node.stride, E.Const)
+        narrow = (self.scalars or constant) and all(map(fits, (node, node.base, node.stride)))
         if not _is_index(node):
-            return E.Ramp(base, stride, node.lanes)
-        wide = INT32 if self.scalars and fits(node) and INT64 not in (base.dtype, stride.dtype) else INT64
-        return E.Ramp(as_type(wide, base), as_type(wide, stride), node.lanes)
+            return self.same(node, operands)
+        base, stride = (as_type(INT32 if narrow else INT64, operand) for operand in operands)
+        return E.Ramp(base, stride, node.lanes)
 
     def stmt(self, node: Stmt) -> Stmt:
         verb = _STATEMENTS.get(type(node))

@@ -13,7 +13,7 @@ rows of a scan) joins it under the same condition.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..ir import expr as E
@@ -22,7 +22,7 @@ from ..ir.func import Func
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq, Stmt
 from ..ir.subst import substitute_stmt
-from ..ir.visit import walk
+from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import Access, accesses, allocated, bound_vars, uses
 from .overlap import Overlap
@@ -135,9 +135,25 @@ def thread_nest(stmt: Stmt) -> ThreadNest | None:
             stmt = stmt.then
         else:
             break
-    if not loops or any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in walk(stmt)):
+    if not loops or _has_thread_loop(stmt):
         return None
     return ThreadNest(tuple(loops), If(make.logical_and(*guards), stmt, loc=stmt.loc) if guards else stmt)
+
+
+def in_threads(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
+    """Return `stmt` with what runs in each thread, the body of its innermost thread loop, changed."""
+
+    def on_loop(loop: For) -> Stmt:
+        if loop.kind is not LoopKind.THREAD or _has_thread_loop(loop.body):
+            return loop
+        body = change(loop.body)
+        return loop if body is loop.body else loop.copy(body=body)
+
+    return rewrite(stmt, stmts={For: on_loop})
+
+
+def _has_thread_loop(stmt: Stmt) -> bool:
+    return any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in walk(stmt))
 
 
 def _thread_loop_below(stmt: Stmt) -> bool:
@@ -181,7 +197,10 @@ def _under_one_guard(first: Stmt, second: Stmt) -> Stmt:
     if isinstance(first, If) and isinstance(second, If) and first.condition is second.condition and _pure(first):
         if first.otherwise is None and second.otherwise is None:
             return first.copy(then=_under_one_guard(first.then, second.then))
-    parts = (*(first.stmts if isinstance(first, Seq) else (first,)), *(second.stmts if isinstance(second, Seq) else (second,)))
+    parts = (
+        *(first.stmts if isinstance(first, Seq) else (first,)),
+        *(second.stmts if isinstance(second, Seq) else (second,)),
+    )
     return Seq(parts)
 
 

@@ -24,12 +24,12 @@ Private = Callable[[E.Var], bool]
 
 
 class _Term(NamedTuple):
-    """coefficient * m, for an unknown integer m in [low, high]; m is the difference of `owner` where it has one."""
+    """coefficient * m, for an unknown integer m in [low, high]: the difference of `value` in both, where it has one."""
 
     coefficient: int
     low: float
     high: float
-    owner: Expr | None
+    value: Expr | None
 
     @property
     def reach(self) -> float:
@@ -70,7 +70,7 @@ class Overlap:
             forced |= digits
 
     def _equation(self, x: Expr, y: Expr) -> set[Expr] | None:
-        """Return the owner terms forced equal by x = y; None when x = y is impossible."""
+        """Return the terms whose values x = y forces to agree; None when x = y is impossible."""
         left, right = affine(x), affine(y)
         terms = self._terms(left, right)
         constant = left.constant - right.constant
@@ -80,8 +80,8 @@ class Overlap:
         for term, rest in zip(terms, _sums_behind(terms), strict=True):
             if term.coefficient <= rest + abs(constant):
                 break
-            if term.owner is not None:
-                forced.add(term.owner)
+            if term.value is not None:
+                forced.add(term.value)
         return forced
 
     def _terms(self, left: Affine, right: Affine) -> list[_Term]:
@@ -91,32 +91,33 @@ class Overlap:
         for term in {**left.terms, **right.terms}:
             p, q = left.terms.get(term, 0), right.terms.get(term, 0)
             low, high = _range(term)
-            kind = self._kind(term)
-            if kind == "common":
+            if self._agrees(term):
                 _add(loose, p - q, low, high)
-            elif kind == "owner" and p == q:
+            elif p == q:
                 found.append(_Term(abs(p), low - high, high - low, term))
             else:
                 _add(loose, p, low, high)
                 _add(loose, -q, low, high)
         found += [_Term(coefficient, low, high, None) for coefficient, (low, high) in loose.items()]
-        return sorted(found, key=lambda term: -term.coefficient)
+        return sorted(found, key=_by_coefficient)
 
-    def _kind(self, term: Expr) -> str:
-        kind = "common"
-        for node in walk(term):
-            if isinstance(node, E.Load) or node.dtype.lanes > 1:
-                return "private"
-            if isinstance(node, E.Var) and (is_lane(node) or self.private(node)):
-                return "private"
-            if node in self.owners:
-                kind = "owner"
-        return kind
+    def _agrees(self, term: Expr) -> bool:
+        """Return whether a term has one value in both accesses."""
+        return not any(self._differs(node) for node in walk(term))
+
+    def _differs(self, node: Expr) -> bool:
+        if isinstance(node, E.Var):
+            return node in self.owners or is_lane(node) or self.private(node)
+        return isinstance(node, E.Load) or node.dtype.lanes > 1
 
 
 def is_lane(var: E.Var) -> bool:
     """Whether `var` is what an affine form has for the number of a vector's lane."""
     return var.name == "lane" and isinstance(var.extent, E.Const) and var is lane(int(var.extent.value))
+
+
+def _by_coefficient(term: _Term) -> int:
+    return -term.coefficient
 
 
 def _sums_behind(terms: list[_Term]) -> list[float]:

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from ..ir.func import Level
-from . import barrier, carry, flatten, hoist, launch, narrow, one_launch, partition, prefetch, simplify, unroll, vectorize
+from ..ir.func import Func, Level
+from ..target import Target
+from . import (
+    barrier,
+    carry,
+    flatten,
+    hoist,
+    launch,
+    narrow,
+    one_launch,
+    partition,
+    prefetch,
+    simplify,
+    unroll,
+    vectorize,
+)
 from .manager import Pass
 
 ALL, CUDA = ("llvm", "cuda"), ("cuda",)
 LOOPS, DEVICE, FLAT = Level.LOOPS, Level.DEVICE, Level.FLAT
+
+
+def _offsets(func: Func, target: Target) -> Func:
+    """Return `func` with one element offset an access, in machine integers."""
+    return narrow.run(flatten.run(func, target), target)
+
 
 PIPELINE = (
     Pass("simplify", simplify.run, ALL, LOOPS, "lowering writes guards and indices as the relations give them"),
@@ -21,8 +41,9 @@ PIPELINE = (
     Pass("prefetch", prefetch.run, CUDA, LOOPS, "waits on loads only where carry made iterations depend on registers"),
     Pass("launch", launch.run, CUDA, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
-    Pass("flatten", flatten.run, ALL, FLAT, "dimensions are of no more use; offsets simplify together"),
-    Pass("narrow", narrow.run, ALL, FLAT, "last: it needs the interval of every final offset"),
+    Pass(
+        "offsets", _offsets, ALL, FLAT, "last: dimensions are of no more use, and the interval of each offset is final"
+    ),
 )
 
 LOOP_PASSES = ("simplify", "partition", "vectorize", "unroll", "tidy", "hoist")

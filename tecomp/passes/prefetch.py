@@ -25,6 +25,7 @@ from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import stored, uses
+from .one_launch import in_threads
 
 ROWS = 8
 """Rows asked for at once: 2048 resident threads with 8 floats each are 64 KB in flight a multiprocessor."""
@@ -42,13 +43,7 @@ def run(func: Func, target: Target) -> Func:
         loads = _loads_ahead(loop, written)
         return _blocked(loop, loads) if loads else loop
 
-    def on_thread(loop: For) -> Stmt:
-        if loop.kind is not LoopKind.THREAD:
-            return loop
-        body = rewrite(loop.body, stmts={For: on_loop})
-        return loop if body is loop.body else loop.copy(body=body)
-
-    return func.with_body(rewrite(func.body, stmts={For: on_thread}))
+    return func.with_body(in_threads(func.body, lambda body: rewrite(body, stmts={For: on_loop})))
 
 
 def _steps(loop: For) -> tuple[Stmt, ...]:
@@ -125,6 +120,6 @@ def _blocked(loop: For, loads: list[E.Load]) -> Stmt:
     )
     for buffer in reversed(ahead):
         main = Alloc(buffer, main, loc=loop.loc)
-    done = simplify(make.mul(blocks, rows))
-    rest = E.Var(loop.var.name, INDEX, simplify(make.add(loop.min, done)), simplify(make.sub(loop.extent, done)))
+    left = simplify(make.floormod(loop.extent, rows))
+    rest = E.Var(loop.var.name, INDEX, simplify(make.sub(make.add(loop.min, loop.extent), left)), left)
     return Seq((main, loop.copy(var=rest, body=substitute_stmt(fresh_loops(loop.body), {loop.var: rest}))))

@@ -1,8 +1,8 @@
 """Simplify expressions under what the loops and guards around them tell, and drop what can never run.
 
-    for i in range(8):                          for i in range(8):
-        if i < 8:                         ->        B[i] = A[i]
-            B[i] = A[(i * 4 + 3) // 4]
+for i in range(8):                          for i in range(8):
+    if i < 8:                         ->        B[i] = A[i]
+        B[i] = A[(i * 4 + 3) // 4]
 """
 
 from __future__ import annotations
@@ -110,8 +110,6 @@ def _seq(stmt: Seq, facts: Facts) -> Stmt:
 
 def _empty(stmt: Stmt) -> bool:
     return isinstance(stmt, Seq) and not stmt.stmts
-
-
 
 
 _VERBS = {Store: _store, For: _for, Launch: _launch, If: _if, Let: _let, Alloc: _alloc, Seq: _seq}

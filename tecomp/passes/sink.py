@@ -41,7 +41,9 @@ def sink_guards(stmt: Stmt, threads: frozenset[E.Var] = frozenset()) -> Stmt:
 def _sunk(stmt: Stmt, guards: Sequence[If], threads: frozenset[E.Var]) -> Stmt:
     """Return `stmt` under the guards, each as far down as the shared work in `stmt` needs."""
     named = {node for guard in guards for node in walk(guard.condition) if node in threads}
-    common = [_is_common(node, named) for node in walk(stmt) if isinstance(node, Store) and node.buffer.scope != "local"]
+    common = [
+        _is_common(node, named) for node in walk(stmt) if isinstance(node, Store) and node.buffer.scope != "local"
+    ]
     if not any(common) or _reads_what_is_written(guards, stmt):
         return _under(stmt, guards, [guard.condition for guard in guards])
     if all(common):

@@ -1,7 +1,7 @@
 """How to compute it: schedules, their stages, and the primitives that change them."""
 
 from .extent import declared_domains
-from .mark import MAX_LANES, PRAGMAS, UNROLL_LIMIT, check_extent
+from .mark import MAX_LANES, PRAGMAS, check_extent
 from .plan import Applied
 from .primitive import PRIMITIVES
 from .relation import Fuse, Relation, Singleton, Split
@@ -17,7 +17,6 @@ __all__ = [
     "PRIMITIVES",
     "ROOT",
     "SCAN",
-    "UNROLL_LIMIT",
     "Applied",
     "At",
     "Attach",

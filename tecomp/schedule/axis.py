@@ -25,7 +25,10 @@ UNBEARABLE: Final[dict[tuple[str, AxisKind], str]] = {
 }
 """What an axis of some kind cannot bear, and why."""
 
-_WITH_THE_SCAN = ("split", "fuse", "unroll", "pragma")
+_SAID: Final = {"parallel": "parallelize", "pragma": "give a pragma to"}
+"""How a sentence says a primitive whose name is no verb."""
+
+_WITH_THE_SCAN: Final = ("split", "fuse", "unroll", "pragma")
 """What can be done to time, where the scan has it."""
 
 
@@ -35,7 +38,7 @@ def leaf(stage: StageView, verb: str, axis: Any) -> IterVar:
     found = as_axis(stage, verb, axis)
     reason = why_no_leaf(stage, found)
     if reason:
-        raise cannot(verb, found, stage, reason, loops_of(stage))
+        raise ScheduleError(f"{verb}: '{found.name}' is no loop of '{stage.name}'", reason, loops_of(stage))
     if stage.state.is_update and found is stage.state.time_axis:
         raise _time_of_update(stage, verb, found)
     unbearable = UNBEARABLE.get((verb, found.kind))
@@ -69,7 +72,7 @@ def as_axis(stage: StageView, verb: str, axis: Any) -> IterVar:
     """Return `axis`; UserTypeError where it is none."""
     if isinstance(axis, IterVar):
         return axis
-    because = f"it is a {type(axis).__name__}"
+    because = f"it is of type {type(axis).__name__}"
     if isinstance(axis, (list, tuple)):
         because += ", and each axis is an argument of its own"
     raise UserTypeError(f"{verb}: {axis!r} is no axis", because, loops_of(stage))
@@ -105,7 +108,7 @@ def cannot(
 ) -> ScheduleError:
     """Return the refusal of `verb` on an axis (and `to` what)."""
     kind = "reduce axis " if axis.kind is AxisKind.REDUCE else ""
-    asked = f"cannot {verb} {kind}'{axis.name}' of '{stage.name}'{to and f' to {to}'}"
+    asked = f"cannot {_SAID.get(verb, verb)} {kind}'{axis.name}' of '{stage.name}'{to and f' to {to}'}"
     return ScheduleError(asked, because, legal, location=location)
 
 
@@ -129,10 +132,12 @@ def loops_of(stage: StageView) -> str:
 
 
 def data_axes_of(stage: StageView) -> str:
-    """List the loops whose iterations may run at once; nothing where there is none."""
+    """List the loops whose iterations may run at once."""
     state = stage.state
+    if isinstance(stage.op, ScanOp):
+        return f"a data axis of {', '.join(dict.fromkeys(f's[{update.op.name}]' for update in stage.op.update))}"
     data = [axis for axis in state.leaves if axis.kind is AxisKind.DATA and axis is not state.time_axis]
-    return f"a data axis of '{stage.name}': {names(data)}" if data else ""
+    return f"a data axis of '{stage.name}': {names(data)}" if data else "a serial or an unrolled loop"
 
 
 def _time_of_update(stage: StageView, verb: str, axis: IterVar) -> ScheduleError:

@@ -67,9 +67,11 @@ def fuse(stage: StageView, *axes: IterVar) -> Change[IterVar]:
 def reorder(stage: StageView, *axes: IterVar) -> Change[None]:
     """Put loops into the order given; the other loops stay where they are.
 
-    for i in range(n):            for k in range(l):
-        for j in range(m):  ->        for j in range(m):                          # reorder(k, i)
-            for k in range(l):            for i in range(n):
+    Reduce axes may stand outside of data axes.
+
+        for i in range(n):            for k in range(l):
+            for j in range(m):  ->        for j in range(m):                          # reorder(k, i)
+                for k in range(l):            for i in range(n):
     """
     return _reorder(stage, axes), None
 
@@ -80,10 +82,12 @@ def tile(
 ) -> Change[tuple[IterVar, IterVar, IterVar, IterVar]]:
     """Split two loops and put both inner ones inside; return (x.outer, y.outer, x.inner, y.inner).
 
-    for x in range(64):           for x.outer in range(8):
-        for y in range(64): ->        for y.outer in range(16):                   # tile(x, y, 8, 4)
-                                          for x.inner in range(8):
-                                              for y.inner in range(4):
+    The factors are the lengths of the inner loops, as in `split`.
+
+        for x in range(64):           for x.outer in range(8):
+            for y in range(64): ->        for y.outer in range(16):                   # tile(x, y, 8, 4)
+                                              for x.inner in range(8):
+                                                  for y.inner in range(4):
     """
     state, (x_outer, x_inner) = _split(stage, x, x_factor, None)
     state, (y_outer, y_inner) = _split(stage.after(state), y, y_factor, None)
@@ -112,7 +116,7 @@ def _length(stage: StageView, axis: IterVar, length: Any) -> Expr:
     value = make.convert(operator.index(length)) if number else length
     if not isinstance(value, Expr) or not value.dtype.is_integer or value.dtype.lanes > 1:
         kind = value.dtype if isinstance(value, Expr) else type(length).__name__
-        raise UserTypeError(asked, f"it is a {kind}", "a positive integer, or an integer expression over sizes")
+        raise UserTypeError(asked, f"it is of type {kind}", "a positive integer, or an integer expression over sizes")
     if isinstance(value, Const) and value.value <= 0:
         raise ScheduleError(asked, "a loop of that many iterations computes nothing", "a positive integer")
     check_quantity(stage.plan, asked, value, axes=False)

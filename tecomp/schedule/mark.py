@@ -18,9 +18,6 @@ from .view import StageView
 
 MAX_LANES: Final = 1024
 """The most iterations that one vector may hold."""
-UNROLL_LIMIT: Final = 4096
-"""The most copies of a statement that unrolling makes. A nest of unrolled loops that would make more stays a nest of
-loops, which the target's compiler is asked to unroll as it sees fit."""
 THREADS: Final = tuple(f"{level}Idx.{dimension}" for level in ("block", "thread") for dimension in "xyz")
 """The tags of the axes of a GPU's grid and block."""
 
@@ -47,9 +44,11 @@ _KINDS: Final = {"vectorize": LoopKind.VECTORIZED, "unroll": LoopKind.UNROLLED, 
 def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
     """Run the iterations of a loop at once, each in a block or thread of its own of the GPU.
 
-    for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
-        for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
-            i = i.outer * 64 + i.inner                   ...
+    The thread axis has the extent of the loop; stages in one kernel share it.
+
+        for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
+            for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
+                i = i.outer * 64 + i.inner                   ...
     """
     tag = _thread_tag(thread)
     if leaf(stage, "bind", axis).kind is AxisKind.REDUCE:
@@ -68,8 +67,10 @@ def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
 def vectorize(stage: StageView, axis: IterVar) -> Change[None]:
     """Run the iterations of a loop of constant extent as the lanes of vectors.
 
-    for i.inner in range(4):
-        C[i.outer * 4 + i.inner] = A[i.outer * 4 + i.inner] + 1    ->    C[i.outer*4 : +4] = A[i.outer*4 : +4] + 1
+    At most MAX_LANES of them; a loop of symbolic extent is split by a constant first.
+
+        for i.inner in range(4):
+            C[i.outer * 4 + i.inner] = A[i.outer * 4 + i.inner] + 1    ->    C[i.outer*4 : +4] = A[i.outer*4 : +4] + 1
     """
     return _marked(stage, axis, "vectorize"), None
 
@@ -78,7 +79,7 @@ def vectorize(stage: StageView, axis: IterVar) -> Change[None]:
 def unroll(stage: StageView, axis: IterVar) -> Change[None]:
     """Write a loop of constant extent out; reduce axes and a scan's time may be unrolled too.
 
-    More than UNROLL_LIMIT copies are not made: the loops stay, with a request to the target's compiler.
+    A nest that would become very many statements stays a nest of loops, which the target's compiler may unroll.
 
         for k in range(3):            acc += A[0]
             acc += A[k]         ->    acc += A[1]
@@ -91,7 +92,9 @@ def unroll(stage: StageView, axis: IterVar) -> Change[None]:
 def parallel(stage: StageView, axis: IterVar) -> Change[None]:
     """Share the iterations of a loop out among the processor's threads.
 
-    for i in range(n): ...    ->    for i in parallel(n): ...
+    One loop of a stage may be parallel.
+
+        for i in range(n): ...    ->    for i in parallel(n): ...
     """
     return _marked(stage, axis, "parallel"), None
 
@@ -100,7 +103,9 @@ def parallel(stage: StageView, axis: IterVar) -> Change[None]:
 def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Change[None]:
     """Give the compiler a hint for a loop and what is inside; PRAGMAS lists all there are.
 
-    for i in range(64): ...    ->    for i in range(64, pragma(auto_unroll_max_step=16)): ...
+    The names `unroll`, `vectorize` and `parallel` are the primitives themselves.
+
+        for i in range(64): ...    ->    for i in range(64, pragma(auto_unroll_max_step=16)): ...
     """
     if name not in PRAGMAS:
         raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", list(PRAGMAS))
@@ -178,7 +183,7 @@ def _bound_reduction(stage: StageView, axis: IterVar, tag: str) -> ScheduleError
     because = "reducing across threads is not available yet"
     if tag.startswith("blockIdx"):
         because = "its iterations combine into one element, and blocks cannot combine what they computed"
-    return cannot("bind", axis, stage, because, data_axes_of(stage) or "unroll, or a serial loop", to=tag)
+    return cannot("bind", axis, stage, because, data_axes_of(stage), to=tag)
 
 
 def _check_declared(stage: StageView, axis: IterVar, thread: IterVar) -> None:

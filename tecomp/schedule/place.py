@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..errors import ScheduleError, UserTypeError
 from ..ir import make
@@ -19,6 +19,13 @@ SCOPES: Final = ("global", "shared", "local")
 """The memories a result may be kept in: everyone's, a block's, a thread's."""
 
 
+class Reason(NamedTuple):
+    """Why something cannot be, and what would be legal instead."""
+
+    because: str
+    legal: str
+
+
 @primitive
 def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[None]:
     """Compute the stage in a loop of a stage that reads it: in each iteration, what that iteration reads.
@@ -32,14 +39,13 @@ def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[Non
             C[i] = B[i] + 1           C[i] = B[i] + 1
     """
     if not isinstance(target, StageView):
-        raise UserTypeError(
-            f"compute_at: {target!r} is no stage", f"it is a {type(target).__name__}", "s[C], of this schedule s"
-        )
+        because = f"it is of type {type(target).__name__}"
+        raise UserTypeError(f"compute_at: {target!r} is no stage", because, "s[C], the stage of C in the schedule s")
     found = as_axis(target, "compute_at", axis)
-    because, legal = _no_place(stage, target, found)
-    if because:
+    reason = _no_place(stage, target, found)
+    if reason is not None:
         asked = f"compute_at: '{stage.name}' cannot be placed at loop '{found.name}' of '{target.name}'"
-        raise ScheduleError(asked, because, legal)
+        raise ScheduleError(asked, reason.because, reason.legal)
     return stage.state.replace(attach=At(target.op, found)), None
 
 
@@ -47,12 +53,16 @@ def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[Non
 def compute_inline(stage: StageView) -> Change[None]:
     """Compute the stage nowhere: put its formula in place of each read of it.
 
-    B[i] = A[i] * 2
-    C[i] = B[i] + 1      ->    C[i] = A[i] * 2 + 1
+    It has neither loops nor memory then.
+
+        B[i] = A[i] * 2
+        C[i] = B[i] + 1      ->    C[i] = A[i] * 2 + 1
     """
-    because, legal = _no_inlining(stage)
-    if because:
-        raise ScheduleError(f"compute_inline: '{stage.name}' {because} and cannot be inlined", legal=legal)
+    reason = _no_inlining(stage)
+    if reason is not None:
+        raise ScheduleError(
+            f"compute_inline: '{stage.name}' {reason.because} and cannot be inlined", legal=reason.legal
+        )
     return stage.state.replace(attach=INLINE), None
 
 
@@ -60,11 +70,13 @@ def compute_inline(stage: StageView) -> Change[None]:
 def compute_root(stage: StageView) -> Change[None]:
     """Compute the stage in loops of its own, before all that read it; in a scan's body, so in each step.
 
-    for i in range(n):
-        B[i] = ...            for i in range(n):
-        C[i] = B[i] + 1  ->       B[i] = ...
-                              for i in range(n):
-                                  C[i] = B[i] + 1
+    This is where a stage is when nothing else was said.
+
+        for i in range(n):
+            B[i] = ...            for i in range(n):
+            C[i] = B[i] + 1  ->       B[i] = ...
+                                  for i in range(n):
+                                      C[i] = B[i] + 1
     """
     if isinstance(stage.op, PlaceholderOp):
         check_has_loops(stage, "compute_root")
@@ -75,7 +87,9 @@ def compute_root(stage: StageView) -> Change[None]:
 def set_scope(stage: StageView, scope: str) -> Change[None]:
     """Keep the result in global memory, in memory that a block's threads share, or in each thread's own.
 
-    B: f32[64]    ->    B: f32[64] in shared
+    Where nothing is said, the loops around the stage decide: local inside threadIdx, shared inside blockIdx, else global.
+
+        B: f32[64]    ->    B: f32[64] in shared
     """
     state = stage.state
     asked = f"set_scope: '{stage.name}' in {scope!r}"
@@ -95,7 +109,9 @@ def set_scope(stage: StageView, scope: str) -> Change[None]:
 def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
     """Store the result only where a condition over axes, thread axes and sizes holds.
 
-    B[0] = ...    ->    if threadIdx_x == 0: B[0] = ...
+    Where it does not hold, the result keeps what it was.
+
+        B[0] = ...    ->    if threadIdx_x == 0: B[0] = ...
     """
     check_has_loops(stage, "set_store_predicate")
     condition = make.convert(predicate)
@@ -106,16 +122,16 @@ def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
     return stage.state.replace(store_predicate=condition), None
 
 
-def _no_place(stage: StageView, target: StageView, axis: IterVar) -> tuple[str, str]:
-    """Say why the stage cannot be in that loop of `target`, and what would be legal; nothing when it can."""
+def _no_place(stage: StageView, target: StageView, axis: IterVar) -> Reason | None:
+    """Say why the stage cannot be in that loop of `target`."""
     if target.plan is not stage.plan:
-        return f"'{target.name}' is a stage of another schedule", "a stage of the same one"
+        return Reason(
+            f"'{target.name}' is a stage of another schedule", f"a stage that reads '{stage.name}' in this one"
+        )
     cycle = _cycle(stage, target)
     if cycle:
-        return f"compute_at cycle: {'→'.join(cycle)}", "compute_root for one of them"
-    return (
-        _fixed(stage) or _no_loop(target, axis) or _not_read(stage, target) or _leaves_scan(stage, target) or ("", "")
-    )
+        return Reason(f"compute_at cycle: {'→'.join(cycle)}", f"a stage that reads '{stage.name}'")
+    return _fixed(stage) or _no_loop(target, axis) or _not_read(stage, target) or _leaves_scan(stage, target)
 
 
 def _cycle(stage: StageView, target: StageView) -> list[str]:
@@ -134,85 +150,76 @@ def _cycle(stage: StageView, target: StageView) -> list[str]:
     return [*names, target.name] if op is stage.op else []
 
 
-def _fixed(stage: StageView) -> tuple[str, str] | None:
+def _fixed(stage: StageView) -> Reason | None:
     """Say why the stage cannot be in any loop of another."""
-    state = stage.state
+    name, scan = stage.name, stage.state.feeds
     if isinstance(stage.op, PlaceholderOp):
-        return f"'{stage.name}' is a placeholder: its values come from the caller", "a computed stage"
-    if state.is_output:
-        return f"'{stage.name}' is an output, and outputs are computed at the root", "the root"
-    if state.is_update and state.feeds is not None:
-        return (
-            f"'{stage.name}' is the update of scan '{state.feeds.name}' and is computed in its time loop",
-            "that loop",
-        )
-    if state.feeds is not None:
-        return (
-            f"'{stage.name}' is the init of scan '{state.feeds.name}' and is computed before its time loop",
-            "the root",
-        )
+        return Reason(f"'{name}' is a placeholder: its values come from the caller", "compute_at for a computed stage")
+    if stage.state.is_output:
+        return Reason(f"'{name}' is an output, and outputs are computed at the root", "compute_at for what it reads")
+    if stage.state.is_update and scan is not None:
+        because = f"'{name}' is the update of scan '{scan.name}', and is computed in its time loop"
+        return Reason(because, "compute_at for what it reads")
+    if scan is not None:
+        because = f"'{name}' is the init of scan '{scan.name}', and is computed before its time loop"
+        return Reason(because, "compute_at for what it reads")
     if isinstance(stage.op, ScanOp):
-        return f"'{stage.name}' is a scan, and a scan inside another stage's loop is not available yet", "the root"
+        return Reason(f"'{name}' is a scan, and scans inside other stages' loops are not available yet", "compute_root")
     return None
 
 
-def _no_loop(target: StageView, axis: IterVar) -> tuple[str, str] | None:
+def _no_loop(target: StageView, axis: IterVar) -> Reason | None:
     """Say why `axis` is no loop of the target."""
     if isinstance(target.op, PlaceholderOp):
-        return f"'{target.name}' is a placeholder and has no loops", "a stage that reads it"
+        return Reason(f"'{target.name}' is a placeholder and has no loops", "a stage that is computed")
     if target.state.attach is INLINE:
-        return (
-            f"'{target.name}' is inlined and has no loops",
-            f"s[{target.name}].compute_root() first, or a stage that reads it",
-        )
-    reason = why_no_leaf(target, axis)
-    return (f"'{axis.name}' is no loop of it: {reason}", loops_of(target)) if reason else None
+        return Reason(f"'{target.name}' is inlined and has no loops", f"s[{target.name}].compute_root() first")
+    because = why_no_leaf(target, axis)
+    return Reason(f"'{axis.name}' is no loop of it: {because}", loops_of(target)) if because else None
 
 
-def _not_read(stage: StageView, target: StageView) -> tuple[str, str] | None:
+def _not_read(stage: StageView, target: StageView) -> Reason | None:
     """Say that the target does not need the stage."""
     if stage.plan.reads(target.op, stage.op):
         return None
     readers = [f"s[{reader.name}]" for reader in stage.plan.readers[stage.op]]
-    return f"'{target.name}' does not read '{stage.name}'", f"a stage that does: {', '.join(readers)}"
+    return Reason(f"'{target.name}' does not read '{stage.name}'", f"a stage that does: {', '.join(readers)}")
 
 
-def _leaves_scan(stage: StageView, target: StageView) -> tuple[str, str] | None:
+def _leaves_scan(stage: StageView, target: StageView) -> Reason | None:
     """Say that the place is outside the scan at whose steps the stage is computed."""
-    scan = stage.state.group
-    outer: Operation | None = target.op
-    while outer is not None and scan is not None:
-        outer = stage.plan.states[outer].group
-        if outer is scan:
-            return None
-    if scan is None:
+    plan, scan = stage.plan, stage.state.group
+    around: Operation | None = plan.states[target.op].group
+    while around is not None and around is not scan:
+        around = plan.states[around].group
+    if around is scan or scan is None:
         return None
-    body = next(group.body for group in stage.plan.groups if group.scan is scan)
-    readers = [f"s[{reader.name}]" for reader in stage.plan.readers[stage.op] if reader in body]
-    because = f"'{stage.name}' depends on the state of scan '{scan.name}' and is computed at each of its steps"
-    return because, f"a stage of the same step: {', '.join(readers)}"
+    readers = [f"s[{reader.name}]" for reader in plan.readers[stage.op] if plan.states[reader].group is not None]
+    because = f"'{stage.name}' depends on the state of scan '{scan.name}', and is computed at each of its steps"
+    return Reason(because, f"a stage of the same step: {', '.join(readers)}")
 
 
-def _no_inlining(stage: StageView) -> tuple[str, str]:
-    """Say what about the stage keeps it from being inlined, and what to do instead; nothing when it can be."""
+def _no_inlining(stage: StageView) -> Reason | None:
+    """Say what about the stage keeps it from being inlined."""
     op, state = stage.op, stage.state
     if not isinstance(op, ComputeOp):
-        return ("is a scan" if isinstance(op, ScanOp) else "is a placeholder"), "a computed stage"
+        return Reason("is a scan" if isinstance(op, ScanOp) else "is a placeholder", "compute_inline of a compute")
     if op.reduce_axis:
-        return "has a reduction", "use compute_at"
+        return Reason("has a reduction", "use compute_at")
     if state.is_output:
-        return "is an output", "a stage between the inputs and the outputs"
+        return Reason("is an output", "compute_inline of what it reads")
     if op.num_outputs > 1:
-        return f"has {op.num_outputs} outputs", "use compute_at"
+        return Reason(f"has {op.num_outputs} outputs", "use compute_at")
     if state.feeds is not None:
-        return f"is the {'update' if state.is_update else 'init'} of scan '{state.feeds.name}'", "inline what it reads"
+        role = "update" if state.is_update else "init"
+        return Reason(f"is the {role} of scan '{state.feeds.name}'", "compute_inline of what it reads")
     guests = stage.plan.guests[op]
     if guests:
         names = ", ".join(f"'{guest.name}'" for guest in sorted(guests, key=stage.plan.position.__getitem__))
-        return f"has {names} computed in its loops", "inline it before, or place them elsewhere"
+        return Reason(f"has {names} computed in its loops", "inline it first, or place them elsewhere")
     if _scheduled(state):
-        return "is already scheduled", "inline it before, and schedule the stages that read it"
-    return "", ""
+        return Reason("is already scheduled", "inline it first, and schedule the stages that read it")
+    return None
 
 
 def _scheduled(state: StageState) -> bool:

@@ -35,7 +35,7 @@ class Plan:
         self.ops = tuple(post_order(self.outputs))
         self.position = {op: number for number, op in enumerate(self.ops)}
         self.readers = consumers(self.ops)
-        scans = membership(self.ops, self.readers, self.outputs)
+        scans = membership(self.ops)
         self.groups = scans.groups
         ends = set(self.outputs)
         self.states = {

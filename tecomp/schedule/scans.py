@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..errors import UserError
 from ..te.graph import scan_body
 from ..te.tensor import Operation, ScanOp
 
@@ -28,45 +27,18 @@ class Membership(NamedTuple):
     """The scan of which a stage is an init or an update."""
 
 
-def membership(
-    ops: Sequence[Operation], readers: Mapping[Operation, Sequence[Operation]], outputs: Sequence[Operation]
-) -> Membership:
-    """Return which of `ops` belong to which scan; UserError where one belongs to two, or is needed outside its own."""
+def membership(ops: Sequence[Operation]) -> Membership:
+    """Return which of `ops`, each after those it reads, belong to which scan."""
     groups = tuple(_group(op) for op in ops if isinstance(op, ScanOp))
     computed_by: dict[Operation, ScanOp] = {}
     written_into: dict[Operation, ScanOp] = {}
     for scan, init, body in groups:
         for op in body:
             computed_by.setdefault(op, scan)
-        for op in dict.fromkeys((*init, *(tensor.op for tensor in scan.update))):
-            other = written_into.setdefault(op, scan)
-            if other is not scan:
-                raise _two_scans(op, other, scan)
-    bodies = {scan: {scan, *body} for scan, _, body in groups}
-    for op, scan in computed_by.items():
-        outside = [reader for reader in readers[op] if reader not in bodies[scan]]
-        if outside or op in outputs:
-            raise _needed_outside(op, scan, outside)
+        written_into |= dict.fromkeys([*init, *(tensor.op for tensor in scan.update)], scan)
     return Membership(groups, computed_by, written_into)
 
 
 def _group(scan: ScanOp) -> ScanGroup:
     init = tuple(dict.fromkeys(tensor.op for tensor in scan.init))
     return ScanGroup(scan, init, scan_body(scan))
-
-
-def _two_scans(op: Operation, one: ScanOp, other: ScanOp) -> UserError:
-    return UserError(
-        f"te.create_schedule: '{op.name}' belongs to two scans, '{one.name}' and '{other.name}'",
-        because="it computes steps of a scan's result, in that result's memory",
-        legal="an init and an update of its own for each scan",
-    )
-
-
-def _needed_outside(op: Operation, scan: ScanOp, readers: Sequence[Operation]) -> UserError:
-    who = f"'{readers[0].name}' reads it" if readers else "it is an output"
-    return UserError(
-        f"te.create_schedule: '{op.name}' is needed outside scan '{scan.name}'",
-        because=f"{who}, and only one step of it exists at a time",
-        legal=f"the result of the scan, or a state of '{scan.name}' that keeps it",
-    )

@@ -1,5 +1,7 @@
 """The schedule users hold: `s[T]` is the stage of a tensor, and each primitive a method of it.
 
+A call that is refused changes nothing.
+
     s = te.create_schedule(C.op)
     outer, inner = s[C].split(C.op.axis[0], factor=64)
     s[B].compute_at(s[C], outer)
@@ -57,7 +59,7 @@ class Schedule(Plan):
         op = key.op if isinstance(key, Tensor) else key
         if not isinstance(op, Operation):
             raise UserTypeError(
-                f"s[{key!r}]", f"it is a {type(key).__name__}", "a tensor or an operation of this schedule"
+                f"s[{key!r}]", f"it is of type {type(key).__name__}", "a tensor or an operation of this schedule"
             )
         position = self.position.get(op)
         if position is None:
@@ -97,7 +99,9 @@ def _check_output(output: Any) -> None:
         )
     if not isinstance(output, Operation):
         raise UserTypeError(
-            f"te.create_schedule of {output!r}", f"it is a {type(output).__name__}", "T.op, or a list of operations"
+            f"te.create_schedule of {output!r}",
+            f"it is of type {type(output).__name__}",
+            "T.op, or a list of operations",
         )
     if isinstance(output, PlaceholderOp):
         raise UserError(

@@ -79,7 +79,7 @@ def _axis_names(asked: str, fcompute: Callable[..., Any], ndim: int, varargs_nam
         raise UserTypeError(
             f"{asked}: a formula of {_arguments(len(named))} for {ndim} dimension{'' if ndim == 1 else 's'}",
             because="it takes one argument for each dimension"
-            + (f", and *{variable[0]} takes none" if variable else ""),
+            + (f", and *{variable[0]} takes the others" if variable else ""),
             legal=_legal(ndim),
         )
     count = ndim - len(named)

@@ -35,12 +35,9 @@ def _check_early_reads(order: Sequence[Operation], scans: Sequence[ScanOp], read
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
             scan = explained.get(op)
-            if scan is None or any(reader not in _served(scan) for reader in readers[op]):
+            served = set() if scan is None else {scan, *post_order(scan.update)}
+            if scan is None or any(reader not in served for reader in readers[op]):
                 raise op.early
-
-
-def _served(scan: ScanOp) -> set[Operation]:
-    return {scan, *post_order(scan.update)}
 
 
 def _check_reduce_axes(order: Sequence[Operation]) -> None:
@@ -69,8 +66,9 @@ def _check_scan_parts(scans: Sequence[ScanOp]) -> None:
 
 def _check_scan_body(scan: ScanOp, readers: Readers, ends: Sequence[Operation]) -> None:
     body = scan_body(scan)
+    inside = {scan, *body}
     for op in (*(state.op for state in scan.state_placeholder), *body):
-        stray = next((reader for reader in readers.get(op, ()) if reader is not scan and reader not in body), None)
+        stray = next((reader for reader in readers.get(op, ()) if reader not in inside), None)
         if stray is not None or op in ends:
             raise UserError(
                 f"'{op.name}' is an output" if stray is None else f"'{stray.name}' reads '{op.name}'",

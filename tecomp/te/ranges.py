@@ -47,7 +47,7 @@ def check_accesses(op: ComputeOp) -> None:
 
 
 def faults(op: ComputeOp, spans: Spans) -> Iterator[Fault]:
-    """Yield what is wrong in `op` when the axes of `spans` take those values only; nothing where it has no iterations."""
+    """Yield what is wrong in `op` when the axes of `spans` take those values only; nothing if it computes nothing."""
     if any(_is_empty(axis) for axis in (*op.axis, *op.reduce_axis)):
         return
     for expr in op.expressions():

@@ -18,8 +18,10 @@ def random_schedule(case: Case, draw: Draw) -> Any:
     for tensor in case.stages:
         if _inlined(schedule, tensor, case, draw):
             continue
-        for _ in range(draw.rng.randint(0, 4)):
+        for _ in range(draw.rng.randint(0, 5)):
             _attempt(lambda stage: _loop_primitive(stage, draw), schedule[tensor])
+        if draw.rng.random() < 0.5:
+            _attempt(lambda stage: stage.vectorize(stage.leaf_iter_vars[-1]), schedule[tensor])
     for tensor in case.stages:
         if draw.rng.random() < 0.4:
             _attempt(lambda stage: _placed(schedule, stage, case, draw), schedule[tensor])
@@ -63,8 +65,7 @@ def _loop_primitive(stage: Any, draw: Draw) -> None:
             draw.rng.shuffle(leaves)
             stage.reorder(*leaves[: draw.rng.randint(2, 4)])
         case 5:
-            inner = stage.split(axis, factor=draw.rng.choice([2, 4, 8, 3]))[1]
-            stage.vectorize(inner)
+            stage.vectorize(axis)
         case _:
             draw.rng.choice([stage.unroll, stage.parallel])(axis)
 

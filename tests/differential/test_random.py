@@ -41,7 +41,9 @@ def _lowered(seed: int, lower: Callable[[Any, list[Any]], Any]) -> tuple[Case, A
 
 def _run(seed: int, program: Case, schedule: Any, call: Callable[..., Any]) -> None:
     arrays = [
-        Guarded.of(program.inputs[arg]) if arg in program.inputs else Guarded(program.expected[arg].shape, str(arg.dtype))
+        Guarded.of(program.inputs[arg])
+        if arg in program.inputs
+        else Guarded(program.expected[arg].shape, str(arg.dtype))
         for arg in program.args
     ]
     call(*(array.array for array in arrays))

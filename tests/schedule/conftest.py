@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import SimpleNamespace
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 

@@ -1,0 +1,75 @@
+"""Calling functions built for a CPU."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from .arguments import Arguments
+from .elf import Loaded
+from .errors import LaunchError, OutOfMemoryError
+
+_C_TYPES: Final = {
+    "bool": ctypes.c_uint8,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float16": ctypes.c_float,
+    "bfloat16": ctypes.c_float,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+"""How a scalar is passed: the 16-bit floats as the float of the same value."""
+
+_forked = False
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class CpuFunction:
+    """A function in this process's memory, called with arrays and numbers."""
+
+    def __init__(self, artifact: Any) -> None:
+        self.arguments = Arguments(artifact.signature, "cpu")
+        self._code = Loaded(artifact.binary)
+        (symbol,) = artifact.kernels
+        if symbol not in self._code.functions:
+            raise LaunchError(f"{artifact.name} cannot be loaded", because=f"its object code has no symbol {symbol!r}")
+        types = [
+            ctypes.c_void_p if param["kind"] == "buffer" else _C_TYPES[param["dtype"]]
+            for param in artifact.signature["params"]
+        ]
+        sizes = [ctypes.c_int64] * len(artifact.signature["sizes"])
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int, *types, *sizes)(self._code.functions[symbol])
+
+    def __call__(self, *args: Any) -> None:
+        """Check the arguments and run; the outputs among them are written."""
+        values, alive = self.arguments.bind(args)
+        failed = self._call(*values) if not _forked else _in_new_thread(self._call, values)
+        del alive
+        if failed:
+            raise OutOfMemoryError(f"{self.arguments.name}: no memory for its temporaries")
+
+
+def _in_new_thread(call: Callable[..., int], values: list[Any]) -> int:
+    """Run in a thread of its own: after a fork, an OpenMP runtime waits forever for helpers of the thread that forked."""
+    results: list[int] = []
+    thread = threading.Thread(target=lambda: results.append(call(*values)))
+    thread.start()
+    thread.join()
+    return results[0]

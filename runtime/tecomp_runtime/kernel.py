@@ -1,0 +1,51 @@
+"""A built function as the user holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from .cpu import CpuFunction
+from .errors import LaunchError
+
+_LOADERS: Final[dict[str, Callable[[Any], Callable[..., None]]]] = {"llvm": CpuFunction}
+"""Who makes a callable of each kind of artifact."""
+
+
+class Kernel:
+    """A callable made from an artifact: ``kernel(X, out)`` checks the arguments, runs, and has written the outputs.
+
+    An argument that does not fit raises ArgumentError, and nothing has run.
+    """
+
+    def __init__(self, artifact: Any) -> None:
+        """Load the artifact; LaunchError where this machine cannot."""
+        loader = _LOADERS.get(artifact.kind)
+        if loader is None:
+            raise LaunchError(
+                f"{artifact.name} cannot be loaded", f"its kind is {artifact.kind!r}", ", ".join(_LOADERS)
+            )
+        self.artifact = artifact
+        self._function = loader(artifact)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.artifact.name
+
+    @property
+    def signature(self) -> dict[str, Any]:
+        """What it takes: parameters with types and shapes, and the sizes that a call solves."""
+        return self.artifact.signature
+
+    @property
+    def source(self) -> str:
+        """The generated code: LLVM IR or CUDA C++."""
+        return self.artifact.source
+
+    def __call__(self, *args: Any) -> None:
+        """Run on arrays and numbers in the order of the signature."""
+        self._function(*args)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name} for {self.artifact.target or self.artifact.kind}>"
