@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .errors import UserError, UserTypeError
 from .ir.expr import Var
-from .ir.func import Func
+from .ir.func import Func, Level
 from .lower.func import lower_schedule
 from .module import Module
 from .passes.manager import Pass, Step, Trace, run_pipeline
@@ -17,6 +20,9 @@ from .target import Target
 from .te.tensor import Tensor
 
 Argument = Tensor | Var
+
+_FRAMES, _FRAMES_A_STAGE = 2000, 24
+"""Python frames that lowering may need: for any program, and more for each stage."""
 
 
 def lower(
@@ -31,15 +37,21 @@ def lower(
     """Return the loop program of `schedule`, a Func; it prints as Python.
 
     `args` are its arguments in order: placeholders, results, scalar variables. `simple_mode` keeps every stage one nest
-    (no loop is divided into main part and tail). With a `target`, the program is lowered on to what that target's code
-    is printed from. `trace=True` returns the Trace instead: the program after each pass, with the time the pass took.
+    (no loop is divided into main part and tail). With a `target`, the program goes through that target's passes, up to
+    the last level that has the tensors' dimensions; `build(...).ir` is what the code is printed from. `trace=True`
+    returns the Trace of all passes instead: the program after each, with the time it took.
     """
     _check(schedule, args, "lower")
     goal = None if target is None else Target.of(target)
     steps = Trace()
-    func = lower_schedule(schedule, args, name)
-    steps.append(Step("lower", func, 0.0, True))
-    func = run_pipeline(func, goal or Target.of("llvm"), _rows(goal, simple_mode), steps if trace else None)
+    with deep_programs(schedule):
+        start = time.perf_counter()
+        func = lower_schedule(schedule, args, name)
+        steps.append(Step("lower", func, (time.perf_counter() - start) * 1e3, True))
+        rows = _rows(goal, simple_mode)
+        if not trace:
+            rows = tuple(row for row in rows if row.level is not Level.FLAT)
+        func = run_pipeline(func, goal or Target.of("llvm"), rows, steps)
     return steps if trace else func
 
 
@@ -57,7 +69,20 @@ def build(
     """
     _check(schedule, args, "build")
     goal = Target.of(target)
-    return Module(lower_schedule(schedule, args, name), goal, _rows(goal, simple_mode=False))
+    with deep_programs(schedule):
+        return Module(lower_schedule(schedule, args, name), goal, _rows(goal, simple_mode=False))
+
+
+@contextmanager
+def deep_programs(schedule: Schedule) -> Iterator[None]:
+    """Allow statements as deep as the schedule can make them: passes recurse over statements, and each temporary is a
+    level of its own."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _FRAMES + _FRAMES_A_STAGE * len(schedule.stages)))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _rows(goal: Target | None, simple_mode: bool) -> tuple[Pass, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tecomp_runtime import Kernel, NotCompact
+from tecomp_runtime.cache import kept
 
 from .artifact import Artifact
 from .dtype import INDEX
@@ -17,8 +18,14 @@ from .ir.subst import substitute_stmt
 from .passes.manager import Pass, run_pipeline
 from .target import Target
 
-_GENERATORS: Final = {"llvm": "tecomp.codegen.llvm", "cuda": "tecomp.codegen.cuda_build"}
-"""Loaded when first used: one target's compiler is not needed for the other."""
+_GENERATORS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
+    "llvm": ("tecomp.codegen.llvm", ()),
+    "cuda": ("tecomp.codegen.cuda", (kept,)),
+}
+"""Whose `generate` makes each kind of artifact, and what it gets besides function and target.
+
+Loaded when first used: one target's compiler is not needed for the other.
+"""
 
 
 class Module:
@@ -89,5 +96,5 @@ def strided(func: Func) -> Func:
 
 
 def _generate(func: Func, target: Target) -> Artifact:
-    return importlib.import_module(_GENERATORS[target.kind]).generate(func, target)
-
+    module, more = _GENERATORS[target.kind]
+    return importlib.import_module(module).generate(func, target, *more)

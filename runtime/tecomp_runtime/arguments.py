@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .arrays import INTERFACES, View, place, view
+from .arrays import View, place, view
 from .check import check
 from .errors import ArgumentError
 from .layout import shares
 from .scalars import converted
-from .signature import BufferParameter, ScalarParameter, Signature, read, render
+from .signature import BufferParameter, ScalarParameter, Signature, read, render, requirements
 
 _KNOWN_LAYOUTS: Final = 4096
 """How many layouts a function remembers before it forgets all."""
@@ -37,70 +37,66 @@ class Arguments:
         self.name, self.device, self.text = signature["name"], device, render(signature)
         self._params = read(signature)
         self._sizes = signature["sizes"]
-        self._interface = INTERFACES[device]
+        self._requires = requirements(signature)
         self._aligned = [(param.place, param.align) for param in self._params if isinstance(param, BufferParameter)]
         self._known: dict[tuple[Any, ...], _Known] = {}
 
-    def bind(self, args: tuple[Any, ...]) -> tuple[list[Any], Any]:
-        """Return what the function is called with, and what must stay alive until it returns.
+    def bind(self, args: tuple[Any, ...]) -> tuple[list[Any], list[View]]:
+        """Return what the function is called with, and the arrays it was given: they keep memory alive until it returns.
 
         The former are addresses of arrays and numbers in the order of parameters, then the sizes. ArgumentError for a
         call that must not run; NotCompact for one that a variant with strides can run.
         """
         if len(args) != len(self._params):
             raise ArgumentError(f"{self.name}: expected {len(self._params)} arguments, got {len(args)}", "", self.text)
-        alive: Any = args
-        values, key = self._seen(args)
-        known = self._known.get(key) if key else None
-        if known is None:
-            values, known, alive = self._first(args, key)
+        values: list[Any] = []
+        views: list[View] = []
+        key: list[Any] = []
+        for param, arg in zip(self._params, args, strict=True):
+            if isinstance(param, BufferParameter):
+                found = view(arg, self.device) or self._refuse_place(param, arg)
+                values.append(found.pointer)
+                views.append(found)
+                key.append(found[1:5])
+            else:
+                values.append(converted(arg, param.dtype, param.name, self.text))
+                if param.shapes:
+                    key.append(values[-1])
+        layout = tuple(key)
+        known = self._known.get(layout) or self._remember(layout, values, views)
+        self._check_addresses(values, known, args)
+        return values + known.sizes, views
+
+    def _check_addresses(self, values: list[Any], known: _Known, args: tuple[Any, ...]) -> None:
         for at, align in self._aligned:
             if values[at] % align:
                 self._refuse_alignment(at, values[at])
         for a, low, high, b, other_low, other_high in known.pairs:
             if values[a] + low < values[b] + other_high and values[b] + other_low < values[a] + high:
                 self._check_shared(a, b, args)
-        return values + known.sizes, alive
 
-    def _seen(self, args: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
-        """Return addresses and numbers, and what the layouts are told by; () where an array has no array interface."""
-        values: list[Any] = []
-        key: list[Any] = []
-        for param, arg in zip(self._params, args, strict=True):
-            if isinstance(param, ScalarParameter):
-                values.append(converted(arg, param.dtype, param.name, self.text))
-                if param.shapes:
-                    key.append(values[-1])
-                continue
-            interface = getattr(arg, self._interface, None)
-            if interface is None:
-                return values, ()
-            pointer, readonly = interface["data"]
-            type = interface["typestr"]
-            values.append(pointer)
-            key.append((arg.dtype if type[1] == "V" else type, interface["shape"], interface.get("strides"), readonly))
-        return values, tuple(key)
-
-    def _first(self, args: tuple[Any, ...], key: tuple[Any, ...]) -> tuple[list[Any], _Known, Any]:
-        """Check a call whose layout was not seen before, and remember it under `key`."""
-        values: list[Any] = []
-        scalars: dict[str, int] = {}
-        arrays: list[tuple[BufferParameter, View]] = []
-        for param, arg in zip(self._params, args, strict=True):
-            if isinstance(param, ScalarParameter):
-                values.append(converted(arg, param.dtype, param.name, self.text))
-                scalars |= {param.name: int(values[-1])} if param.shapes else {}
-                continue
-            found = view(arg, self.device) or self._refuse_place(param, arg)
-            values.append(found.pointer)
-            arrays.append((param, found))
+    def _remember(self, key: tuple[Any, ...], values: list[Any], views: list[View]) -> _Known:
+        """Check a layout that was not seen before, and note what it gives."""
+        supply = iter(views)
+        arrays = [(param, next(supply)) for param in self._params if isinstance(param, BufferParameter)]
+        scalars = {
+            param.name: int(value)
+            for param, value in zip(self._params, values, strict=True)
+            if isinstance(param, ScalarParameter) and param.shapes
+        }
         layout = check(self.name, self.text, arrays, self._sizes, scalars)
-        known = _Known([layout.sizes[name] for name in self._sizes], _pairs([param for param, _ in arrays], layout.spans))
+        self._check_required(layout.sizes)
+        pairs = _pairs([param for param, _ in arrays], layout.spans)
         if len(self._known) >= _KNOWN_LAYOUTS:
             self._known.clear()
-        if key:
-            self._known[key] = known
-        return values, known, [found.owner for _, found in arrays]
+        known = self._known[key] = _Known([layout.sizes[name] for name in self._sizes], pairs)
+        return known
+
+    def _check_required(self, sizes: dict[str, int]) -> None:
+        for condition, reason in self._requires:
+            if not condition.value(sizes):
+                found = ", ".join(f"{name} is {sizes[name]}" for name in sorted(condition.names))
+                raise ArgumentError(f"{self.name}: {condition.text} does not hold: {found}", reason, self.text)
 
     def _refuse_place(self, param: BufferParameter, arg: Any) -> View:
         here = place(arg)
@@ -125,9 +121,7 @@ class Arguments:
             raise ArgumentError(f"argument {names[0]}: shares memory with argument {names[1]}", because, self.text)
 
 
-def _pairs(
-    params: list[BufferParameter], spans: list[tuple[int, int]]
-) -> list[tuple[int, int, int, int, int, int]]:
+def _pairs(params: list[BufferParameter], spans: list[tuple[int, int]]) -> list[tuple[int, int, int, int, int, int]]:
     """Return each output with each other array, once, as `_Known` has them."""
     covering = [(param, *span) for param, span in zip(params, spans, strict=True) if span != (0, 0)]
     return [

@@ -1,7 +1,7 @@
 """Compiled code kept on disk, by the hash of what it was made from.
 
-The folder is $TECOMP_CACHE_DIR, else $XDG_CACHE_HOME/tecomp, else ~/.cache/tecomp. An entry is the SHA-256 of its content,
-then the content: one that was cut short or altered is not used, and is written anew.
+The folder is $TECOMP_CACHE_DIR, else $XDG_CACHE_HOME/tecomp, else ~/.cache/tecomp. An entry is the SHA-256 of its
+content, then the content: one that was cut short or altered is not used, and is written anew.
 """
 
 from __future__ import annotations

@@ -24,7 +24,9 @@ class Layout(NamedTuple):
     spans: list[tuple[int, int]]
 
 
-def check(name: str, legal: str, arrays: list[tuple[BufferParameter, View]], sizes: list[str], known: dict[str, int]) -> Layout:
+def check(
+    name: str, legal: str, arrays: list[tuple[BufferParameter, View]], sizes: list[str], known: dict[str, int]
+) -> Layout:
     """Return the layout of arrays given for the parameters of function `name`, with the `sizes` solved.
 
     `known` are the scalars that extents depend on. ArgumentError where the call must not run, with `legal` as what would
@@ -32,7 +34,9 @@ def check(name: str, legal: str, arrays: list[tuple[BufferParameter, View]], siz
     """
     for param, found in arrays:
         _check_type(param, found, legal)
-    whole = [(param, found, found.strides or layout.compact_strides(found.shape, param.item)) for param, found in arrays]
+    whole = [
+        (param, found, found.strides or layout.compact_strides(found.shape, param.item)) for param, found in arrays
+    ]
     solved = _solve(whole, dict(known), legal)
     missing = [size for size in sizes if size not in solved]
     if missing:

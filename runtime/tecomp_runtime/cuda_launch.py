@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import threading
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ _CODES: Final = {
     "uint32": "I",
     "uint64": "Q",
     "float16": "e",
-    "bfloat16": "2xe",
+    "bfloat16": "H",
     "float32": "f",
     "float64": "d",
 }
@@ -32,6 +33,8 @@ _CODES: Final = {
 _SHARED_WITHOUT_ASKING: Final = 48 * 1024
 _AXES: Final = ("x", "y", "z")
 
+Extents = tuple[int, int, int]
+
 
 class Packing:
     """The arguments of a kernel as a launch takes them: an array of addresses, each of one argument's bytes.
@@ -39,17 +42,67 @@ class Packing:
     The bytes stand in one buffer that every launch fills anew; the driver copies them before a launch returns.
     """
 
-    def __init__(self, types: list[str]) -> None:
-        self._struct = struct.Struct("@" + "".join(_CODES[type] for type in types))
-        self._bytes = np.zeros(max(self._struct.size, 1), np.uint8)
-        ends = [struct.calcsize("@" + "".join(_CODES[type] for type in types[: n + 1])) for n in range(len(types))]
-        starts = [end - struct.calcsize("@" + _CODES[type]) for end, type in zip(ends, types, strict=True)]
-        self._addresses = np.array(starts or [0], np.uint64) + np.uint64(self._bytes.ctypes.data)
-        self.pointer: int = self._addresses.ctypes.data
+    def __init__(self, types: Sequence[str]) -> None:
+        codes = [_CODES[type] for type in types]
+        ends = [struct.calcsize("@" + "".join(codes[: n + 1])) for n in range(len(codes))]
+        starts = [end - struct.calcsize(f"@{code}") for end, code in zip(ends, codes, strict=True)]
+        self._struct = struct.Struct("@" + "".join(codes))
+        self._bytes: Any = np.zeros(self._struct.size, np.uint8)
+        self._addresses = np.array(starts, np.uint64) + np.uint64(self._bytes.ctypes.data)
         self._bfloats = [position for position, type in enumerate(types) if type == "bfloat16"]
+        self.pointer = int(self._addresses.ctypes.data)
 
-    def fill(self, operands: tuple[Any, ...]) -> None:
+    def fill(self, operands: Sequence[Any]) -> None:
         """Put the values of one launch in place."""
+        if self._bfloats:
+            operands = list(operands)
+            for position in self._bfloats:  # the upper half of a float32
+                operands[position] = struct.unpack("=I", struct.pack("=f", operands[position]))[0] >> 16
         self._struct.pack_into(self._bytes, 0, *operands)
-"""
-"""
+
+
+class Limits:
+    """What a device allows, as CuPy tells it."""
+
+    def __init__(self, attributes: dict[str, int]) -> None:
+        self.grid = tuple(attributes[f"MaxGridDim{axis.upper()}"] for axis in _AXES)
+        self.block = tuple(attributes[f"MaxBlockDim{axis.upper()}"] for axis in _AXES)
+        self.shared = attributes["MaxSharedMemoryPerBlockOptin"]
+
+    def check(self, kernel: str, grid: Extents, block: Extents, threads: int) -> None:
+        """Raise LaunchError, with both numbers, where a launch asks for more; `threads` is the most in a block."""
+        for word, asked, allowed in (("blockIdx", grid, self.grid), ("threadIdx", block, self.block)):
+            for axis, extent, most in zip(_AXES, asked, allowed, strict=True):
+                if extent > most:
+                    because = f"the device allows at most {most}"
+                    raise LaunchError(f"{kernel}: an extent of {extent} on {word}.{axis}", because, "smaller arrays")
+        if math.prod(block) > threads:
+            raise LaunchError(f"{kernel}: {math.prod(block)} threads in a block", f"at most {threads} are allowed")
+
+
+class LoadedKernel:
+    """A kernel that can be launched on one device."""
+
+    def __init__(self, driver: Any, function: Any, info: dict[str, Any], limits: Limits) -> None:
+        self._driver, self._function, self._limits = driver, function, limits
+        self._name, self._threads = info["name"], info["threads"]
+        self._packing = Packing(info["arguments"])
+        self._lock = threading.Lock()
+        self._checked: set[tuple[Extents, Extents]] = set()
+        if info["shared"] > limits.shared:
+            because = f"the device allows at most {limits.shared}"
+            raise LaunchError(f"{self._name}: {info['shared']} bytes of shared memory", because)
+        if info["shared"] > _SHARED_WITHOUT_ASKING:
+            attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            driver.funcSetAttribute(function.ptr, attribute, info["shared"])
+
+    def launch(self, grid: Extents, block: Extents, shared: int, operands: Sequence[Any], stream: int) -> None:
+        """Start it on `stream`; over no blocks or no threads, nothing."""
+        if min(grid) <= 0 or min(block) <= 0:
+            return
+        if (grid, block) not in self._checked:
+            self._limits.check(self._name, grid, block, self._threads)
+            self._checked.add((grid, block))
+        with self._lock:
+            self._packing.fill(operands)
+            self._driver.launchKernel(self._function.ptr, *grid, *block, shared, stream, self._packing.pointer, 0)

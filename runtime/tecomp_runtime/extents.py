@@ -13,7 +13,7 @@ from .errors import LaunchError
 
 _ALLOWED: Final = (
     ast.Expression, ast.BinOp, ast.UnaryOp, ast.USub, ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod,
-    ast.Call, ast.Name, ast.Constant, ast.Load,
+    ast.Compare, ast.Lt, ast.LtE, ast.Eq, ast.NotEq, ast.Call, ast.Name, ast.Constant, ast.Load,
 )  # fmt: skip
 _FUNCTIONS: Final = {"min": min, "max": max}
 
@@ -27,7 +27,7 @@ class Linear(NamedTuple):
 
 
 class Extent:
-    """One extent or stride of a signature: an int, or the text of an expression."""
+    """One extent or stride of a signature, or a condition on them: an int, or the text of an expression."""
 
     __slots__ = ("_code", "linear", "names", "text")
 
@@ -104,7 +104,7 @@ def solve(equations: list[Equation], known: dict[str, int]) -> Equation | None:
             if form is None or form.name in known or form.factor == 0:
                 continue
             value, rest = divmod(equation.given - form.offset, form.factor)
-            if rest or value < 0 and not equation.what.startswith("stride"):
+            if rest or (value < 0 and not equation.what.startswith("stride")):
                 return equation
             known[form.name], progress = value, True
     return None

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .cpu import CpuFunction
+from .cuda import CudaFunction
 from .errors import LaunchError
 
-_LOADERS: Final[dict[str, Callable[[Any], Callable[..., None]]]] = {"llvm": CpuFunction}
+_LOADERS: Final[dict[str, Callable[[Any], Callable[..., None]]]] = {
+    "llvm": CpuFunction,
+    "cuda": CudaFunction,
+}
 """Who makes a callable of each kind of artifact."""
 
 

@@ -21,11 +21,15 @@ class Parameter(TypedDict, total=False):
 
 
 class Signature(TypedDict):
-    """A function: parameters in order, then the names of the sizes that a call solves."""
+    """A function: parameters in order, then the names of the sizes that a call solves.
+
+    `requires` are conditions on sizes and scalars, as Python text, each with the reason.
+    """
 
     name: str
     params: list[Parameter]
     sizes: list[str]
+    requires: list[tuple[str, str]]
 
 
 class BufferParameter(NamedTuple):
@@ -43,7 +47,7 @@ class BufferParameter(NamedTuple):
 
 
 class ScalarParameter(NamedTuple):
-    """A parameter that is a number; `shapes` tells whether an extent depends on it."""
+    """A parameter that is a number; `shapes` tells whether an extent or a requirement depends on it."""
 
     place: int
     name: str
@@ -57,12 +61,22 @@ def read(signature: Signature) -> list[BufferParameter | ScalarParameter]:
         place: _buffer(place, param) for place, param in enumerate(signature["params"]) if param.get("kind") == "buffer"
     }
     used = {
-        name for buffer in buffers.values() for extent in (*buffer.shape, *(buffer.strides or ())) for name in extent.names
+        name
+        for buffer in buffers.values()
+        for extent in (*buffer.shape, *(buffer.strides or ()))
+        for name in extent.names
     }
+    used.update(name for condition, _ in requirements(signature) for name in condition.names)
     return [
-        buffers.get(place) or ScalarParameter(place, param.get("name", ""), param.get("dtype", ""), param.get("name") in used)
+        buffers.get(place)
+        or ScalarParameter(place, param.get("name", ""), param.get("dtype", ""), param.get("name") in used)
         for place, param in enumerate(signature["params"])
     ]
+
+
+def requirements(signature: Signature) -> list[tuple[Extent, str]]:
+    """Return the conditions that a call must meet, each with its reason."""
+    return [(Extent(text), reason) for text, reason in signature.get("requires", [])]
 
 
 def _buffer(place: int, param: Parameter) -> BufferParameter:

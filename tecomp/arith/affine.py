@@ -54,6 +54,13 @@ class Affine:
         """Return self less its multiple of `term`."""
         return Affine({other: c for other, c in self.terms.items() if other is not term}, self.constant)
 
+    def replaced(self, term: Expr, value: Affine, factor: int) -> Affine:
+        """Return self with its multiple of `term` replaced by factor * value, in the same place."""
+        result = Affine({}, self.constant)
+        for other, coefficient in self.terms.items():
+            result = result.plus(value, factor) if other is term else result.plus(Affine({other: coefficient}))
+        return result
+
     def content(self) -> int:
         """Return the greatest divisor of all coefficients, the constant aside; 0 without terms."""
         return gcd(*self.terms.values())
@@ -200,13 +207,13 @@ _RANK_NODES = 12
 
 
 def _rank(node: Expr) -> tuple[tuple[str, int], ...]:
-    """Order factors by what they look like (their first dozen nodes), variables by their age."""
+    """Order factors by their first dozen nodes: loop variables by age, then what is composite, then sizes by age."""
     tokens: list[tuple[str, int]] = []
     stack = [node]
     while stack and len(tokens) < _RANK_NODES:
         at = stack.pop()
         if isinstance(at, E.Var):
-            tokens.append(("", at.uid))
+            tokens.append(("~" if at.extent is None else "", at.uid))
         elif isinstance(at, E.Const):
             tokens.append(("#", int(at.value)))
         else:

@@ -73,12 +73,10 @@ def _merge_remainder(form: Affine, remainder: E.FloorMod) -> Affine | None:
     quotient = E.FloorDiv(remainder.a, remainder.b)
     term, size = _times(quotient, remainder.b)
     if form.terms.get(term, 0) == count * size:
-        rest = form.without(remainder).without(term)
-        return rest.plus(collect(remainder.a), count)
+        return form.without(remainder).replaced(term, collect(remainder.a), count)
     whole = collect(remainder.a)
     if whole.terms and all(form.terms.get(part) == -count * c for part, c in whole.terms.items()):
-        rest = form.without(remainder).plus(whole, count)
-        return rest.plus(Affine({term: 1}), -count * size)
+        return form.plus(whole, count).replaced(remainder, Affine({term: 1}), -count * size)
     return None
 
 
@@ -103,7 +101,7 @@ def _exact_quotient(form: Affine, quotient: E.FloorDiv, facts: Facts) -> Affine 
     rest = congruent(affine(quotient.a), size, facts)
     if rest is None:
         return None
-    return form.without(quotient).plus(collect(quotient.a).shifted(-rest), count // size)
+    return form.replaced(quotient, collect(quotient.a).shifted(-rest), count // size)
 
 
 def _multiplied_out(form: Affine) -> Affine:

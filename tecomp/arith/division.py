@@ -113,13 +113,13 @@ def _without_inner_remainders(form: Affine, divisor: int) -> Affine:
     for term, count in form.terms.items():
         inner = constant(term.b) if isinstance(term, E.FloorMod) else None
         if isinstance(term, E.FloorMod) and inner and count * inner % divisor == 0 and is_exact(term.a):
-            return _without_inner_remainders(form.without(term).plus(collect(term.a), count), divisor)
+            return _without_inner_remainders(form.replaced(term, collect(term.a), count), divisor)
     return form
 
 
 def _symbolic_quotient(node: E.FloorDiv, facts: Facts) -> Expr:
     whole, rest = _split_by(node.a, node.b)
-    if not rest.terms and not rest.constant or _is_remainder(rest, node.b, facts):
+    if (not rest.terms and not rest.constant) or _is_remainder(rest, node.b, facts):
         return whole.expr(node.dtype)
     if not whole.terms and not whole.constant:
         return node
@@ -128,7 +128,7 @@ def _symbolic_quotient(node: E.FloorDiv, facts: Facts) -> Expr:
 
 def _symbolic_remainder(node: E.FloorMod, facts: Facts) -> Expr:
     _, rest = _split_by(node.a, node.b)
-    if not rest.terms and not rest.constant or _is_remainder(rest, node.b, facts):
+    if (not rest.terms and not rest.constant) or _is_remainder(rest, node.b, facts):
         return rest.expr(node.dtype)
     return E.FloorMod(rest.expr(node.dtype), node.b)
 

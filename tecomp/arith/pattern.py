@@ -121,7 +121,7 @@ def _only_constants(node: ast.expr) -> bool:
     return bool(names) and all(_is_constant(name) for name in names) and not isinstance(node, ast.Compare)
 
 
-def _build(node: ast.expr, like: str) -> str:
+def construction(node: ast.expr, like: str) -> str:
     """Write the construction of `after`; `like` is the Python text of the type that its constants have."""
     if _only_constants(node):
         return f"number({ast.unparse(node)}, {like})"
@@ -134,7 +134,7 @@ def _build(node: ast.expr, like: str) -> str:
     kind, _, parts = composite
     if kind in ("Ramp", "Broadcast"):
         like = f"{like}.element"
-    built = [_build(part, like) for part in parts]
+    built = [construction(part, like) for part in parts]
     return f"{kind}({', '.join(built)})"
 
 
@@ -152,9 +152,9 @@ class _Conditions(ast.NodeTransformer):
     def __init__(self, like: str) -> None:
         self.like = like
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id == "proved":
-            return ast.parse(f"proves({_build(node.args[0], self.like)}, facts)", mode="eval").body
+            return ast.parse(f"proves({construction(node.args[0], self.like)}, facts)", mode="eval").body
         return node
 
 
@@ -170,7 +170,7 @@ def _source(rule: Rule, position: int) -> str:
     tests = [*_KIND_TESTS[rule.kind], *matcher.tests]
     if rule.when != "True":
         tests.append(f"({ast.unparse(_Conditions('like').visit(_expression(rule.when)))})")
-    new = _build(after, "like")
+    new = construction(after, "like")
     if rule.kind == EXACT:
         tests += [f"holds({text}, like)" for text in _new_constants(after)]
         tests += ["is_exact(node)", f"is_exact(new := {new})"]
@@ -203,7 +203,7 @@ def _literal(value: int | float, like: DType) -> Expr:
     return make.broadcast(make.const(value, like.element), like.lanes)
 
 
-_NAMES: dict[str, Any] = {
+NAMES: dict[str, Any] = {
     "constant": constant, "is_exact": is_exact, "literal": _literal, "number": number, "proves": proves,
     "holds": _holds, "stands_for": _stands_for, "truth": _truth, "integer": lambda x: x.dtype.is_integer,
     **{kind.__name__: kind for kind in (
@@ -235,7 +235,7 @@ class Table:
         return head + "".join(_source(rule, position) for position, rule in enumerate(self.rules)) + "    return None\n"
 
     def _compile(self) -> Callable[[Any, Facts], Expr | None]:
-        names = {**_NAMES, "fired": self.fired}
+        names = {**NAMES, "fired": self.fired}
         source = self.source()
-        exec(compile(source, f"<rules of {self.operator.__name__}>", "exec"), names)  # noqa: S102
+        exec(compile(source, f"<rules of {self.operator.__name__}>", "exec"), names)
         return names[f"{self.operator.__name__.lower()}_rules"]

@@ -16,7 +16,7 @@ from .affine import Affine, affine, factors, monomial, times
 from .facts import Facts, congruent
 from .interval import interval
 
-DEPTH, BUDGET = 16, 48
+DEPTH, BUDGET = 16, 32
 """Steps in one chain of replacements, and forms looked at in one search."""
 
 Branch = tuple[Affine, int, Facts]
@@ -40,6 +40,7 @@ class _Search:
     def __init__(self, enough: int | None) -> None:
         self.enough, self.budget = enough, BUDGET
         self.seen: set[object] = set()
+        self.below: dict[Expr, set[Expr]] = {}
 
     def lowest(self, form: Affine, scale: int, facts: Facts, depth: int) -> int | None:
         """Return the best lower bound found of form / scale."""
@@ -52,7 +53,7 @@ class _Search:
             return best
         self.seen.add(key)
         self.budget -= 1
-        for branches in _steps(form, facts):
+        for branches in self._steps(form, facts):
             best = _better(best, self._lowest_of(branches, scale, depth - 1))
             if self._done(best):
                 break
@@ -73,22 +74,33 @@ class _Search:
     def _hopeless(self, high: int | None, scale: int) -> bool:
         return high is not None and self.enough is not None and -(-high // scale) < self.enough
 
+    def _steps(self, form: Affine, facts: Facts) -> Iterator[list[Branch]]:
+        """Yield ways to go on; of each way all branches must be bounded."""
+        for known in facts.inequalities:
+            yield from _subtract(form, known, facts)
+        for atom in self._innermost(form):
+            found = False
+            for branches in _replace(form, atom, facts):
+                found = True
+                yield branches
+            if found:
+                return
+
+    def _innermost(self, form: Affine) -> list[Expr]:
+        """Return the factors of the form's terms that no other factor depends on."""
+        atoms = list(dict.fromkeys(factor for term in form.terms for factor in factors(term)))
+        if len(atoms) == 1:
+            return atoms
+        blocked: set[Expr] = set()
+        for atom in atoms:
+            if atom not in self.below:
+                self.below[atom] = _depends_on(atom)
+            blocked |= self.below[atom]
+        return [atom for atom in atoms if atom not in blocked]
+
 
 def _better(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else max(one, other)
-
-
-def _steps(form: Affine, facts: Facts) -> Iterator[list[Branch]]:
-    """Yield ways to go on; of each way all branches must be bounded."""
-    for known in facts.inequalities:
-        yield from _subtract(form, known, facts)
-    for atom in _innermost(form):
-        found = False
-        for branches in _replace(form, atom, facts):
-            found = True
-            yield branches
-        if found:
-            return
 
 
 def _subtract(form: Affine, known: Affine, facts: Facts) -> Iterator[list[Branch]]:
@@ -102,37 +114,22 @@ def _subtract(form: Affine, known: Affine, facts: Facts) -> Iterator[list[Branch
         yield [(form.scaled(scale).plus(known, -times_known), scale, facts)]
 
 
-def _innermost(form: Affine) -> list[Expr]:
-    """Return the factors of the form's terms that no other factor depends on."""
-    atoms = list(dict.fromkeys(factor for term in form.terms for factor in factors(term)))
-    if len(atoms) == 1:
-        return atoms
-    blocked: set[Expr] = set()
-    for atom in atoms:
-        blocked |= depends_on(atom)
-    return [atom for atom in atoms if atom not in blocked]
+_LOOKED_AT = 48
 
 
-_DEPENDS: dict[Expr, frozenset[Expr]] = {}
-_DEPENDS_MOST = 1 << 14
+def _depends_on(atom: Expr) -> set[Expr]:
+    """Return expressions below `atom` and in the ranges of variables there; of a large one, the nearest ones.
 
-
-def depends_on(atom: Expr) -> frozenset[Expr]:
-    """Return every expression below `atom` and in the ranges of variables there, itself not included."""
-    known = _DEPENDS.get(atom)
-    if known is not None:
-        return known
-    if len(_DEPENDS) > _DEPENDS_MOST:
-        _DEPENDS.clear()
+    Only the order of replacements rests on it.
+    """
     found: set[Expr] = set()
-    stack = _parts(atom)
-    while stack:
-        node = stack.pop()
+    waiting = _parts(atom)
+    for node in waiting:
         if node not in found:
             found.add(node)
-            stack += _parts(node)
-    result = _DEPENDS[atom] = frozenset(found)
-    return result
+            if len(waiting) < _LOOKED_AT:
+                waiting += _parts(node)
+    return found
 
 
 def _parts(node: Expr) -> list[Expr]:

@@ -16,10 +16,11 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.node import Expr
+from ..ir.visit import walk
 from .affine import Affine, affine, factors, lane, monomial, number
 from .facts import NO_FACTS, Facts
 from .interval import interval, may_wrap
-from .prove import depends_on, lower_bound
+from .prove import lower_bound
 from .simplify import can_prove, simplify
 
 Ends = tuple[Expr | None, Expr | None]
@@ -72,7 +73,7 @@ def _layers(ranges: dict[E.Var, Range]) -> list[dict[E.Var, Range]]:
 
 
 def _mentioned(span: Range) -> set[Expr]:
-    return {span.min, span.extent} | depends_on(span.min) | depends_on(span.extent)
+    return {*walk(span.min), *walk(span.extent)}
 
 
 class _Relaxation:

@@ -22,6 +22,7 @@ from .canonical import canonical_product, canonical_sum
 from .compare import simplify_comparison, simplify_extreme
 from .division import simplify_floordiv, simplify_floormod
 from .facts import NO_FACTS, Facts
+from .implied import is_total, without_implied, without_implying
 from .interval import interval, type_range
 from .lanes import ramp_divided
 from .prove import proves
@@ -38,6 +39,7 @@ def simplify(root: Expr, facts: Facts = NO_FACTS) -> Expr:
         return known
     facts.forget_if_large()
     becomes: dict[Task, Expr] = {}
+    asked: dict[Task, list[Task]] = {}
     stack: list[Task] = [(root, facts)]
     while stack:
         task = node, where = stack[-1]
@@ -46,11 +48,14 @@ def simplify(root: Expr, facts: Facts = NO_FACTS) -> Expr:
             continue
         new = becomes.get(task)
         if new is None:
-            waiting = [part for part in _needs(node, where) if part[0] not in part[1].simplified]
+            needs = asked.get(task) or _needs(node, where)
+            waiting = [part for part in needs if part[0] not in part[1].simplified and type(part[0]) is not E.Const]
             if waiting:
                 stack.extend(reversed(waiting))
+                if type(node) not in _NEEDS:
+                    asked[task] = needs
                 continue
-            new = _step(node, where)
+            new = _step(node, where, needs)
             if new is not node and (new, where) not in becomes and new not in where.simplified:
                 becomes[task] = new
                 stack.append((new, where))
@@ -97,7 +102,7 @@ def _or_needs(node: E.Or, facts: Facts) -> list[Task]:
 
 def _choice_needs(node: E.Select | E.IfElse, facts: Facts) -> list[Task]:
     def branches(condition: Expr) -> list[Task]:
-        if isinstance(node, E.Select) and not (_total(node.yes) and _total(node.no)):
+        if isinstance(node, E.Select) and not (is_total(node.yes) and is_total(node.no)):
             return [(node.yes, facts), (node.no, facts)]
         return [(node.yes, facts.assume(condition)), (node.no, facts.assume(make.logical_not(condition)))]
 
@@ -112,28 +117,16 @@ _NEEDS: dict[type, Callable[[Any, Facts], list[Task]]] = {
 }
 
 
-def _total(root: Expr) -> bool:
-    """Return whether nothing in `root` guards a read or a division, which a select evaluates even where it holds not."""
-    stack, count = [root], 0
-    while stack:
-        node = stack.pop()
-        count += 1
-        if count > 64 or isinstance(node, _GUARDED):
-            return False
-        stack += node.operands()
-    return True
+_DIVISIONS = (E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
 
 
-_GUARDED = (E.Load, E.TensorRead, E.Reduce, E.IfElse, E.And, E.Or)
-
-
-def _step(node: Expr, facts: Facts) -> Expr:
+def _step(node: Expr, facts: Facts, needs: list[Task]) -> Expr:
     """Return what one step makes of `node`, whose parts are simplified; itself when it is simple."""
     if is_linear(node):
         return canonical_sum(node, facts.simplified, facts)
     operands = node.operands()
     if operands:
-        simple = [where.simplified[part] for part, where in _needs(node, facts)]
+        simple = [where.simplified.get(part, part) for part, where in needs]
         if any(x is not y for x, y in zip(operands, simple, strict=True)):
             return node.with_operands(simple)
         if all(isinstance(part, E.Const) for part in operands):
@@ -160,7 +153,6 @@ _FOLDS: dict[type, Callable[..., Expr]] = {
     E.FloorDiv: make.floordiv, E.FloorMod: make.floormod, E.TruncDiv: make.truncdiv, E.TruncMod: make.truncmod,
     E.Min: make.minimum, E.Max: make.maximum, E.Lt: make.lt, E.Le: make.le, E.Eq: make.eq, E.Ne: make.ne,
 }  # fmt: skip
-_DIVISIONS = (E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
 
 
 def _folded(node: Expr) -> Expr:
@@ -250,8 +242,8 @@ _STEPS: dict[type, Callable[[Any, Facts], Expr]] = {
     E.Le: simplify_comparison,
     E.Eq: simplify_comparison,
     E.Ne: simplify_comparison,
-    E.And: _in_order(logic.AND),
-    E.Or: _in_order(logic.OR),
+    E.And: _in_order(logic.AND, without_implied),
+    E.Or: _in_order(logic.OR, without_implying),
     E.Not: _in_order(logic.NOT),
     E.Select: _in_order(choice.SELECT),
     E.IfElse: _in_order(choice.IF_ELSE),

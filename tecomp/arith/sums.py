@@ -24,7 +24,7 @@ def collect(root: Expr, simplified: Mapping[Expr, Expr] | None = None) -> Affine
     terms: dict[Expr, int] = {}
     total = 0
     for leaf, coefficient in _leaves(root).items():
-        value = leaf if simplified is None else simplified[leaf]
+        value = leaf if simplified is None else simplified.get(leaf, leaf)
         inside = {value: 1} if value is leaf or type(value) not in _LINEAR else _leaves(value)
         for term, factor in inside.items():
             number = constant(term)
@@ -47,22 +47,43 @@ def constant(node: Expr) -> int | None:
     return int(node.value) if isinstance(node, E.Const) and not isinstance(node.value, float) else None
 
 
+def _leaves(root: Expr) -> dict[Expr, int]:
+    """Return each leaf of a sum with its coefficient."""
+    weights: dict[Expr, int] = {}
+    inner: set[Expr] = set()
+    stack = [(root, 1)]
+    while stack:
+        node, weight = stack.pop()
+        parts = _split(node)
+        if not parts:
+            weights[node] = weights.get(node, 0) + weight
+        elif node in inner:
+            return _shared_leaves(root)
+        else:
+            inner.add(node)
+            stack.extend((part, weight * factor) for part, factor in reversed(parts))
+    return weights
+
+
 def _split(node: Expr) -> tuple[tuple[Expr, int], ...]:
     """Return the parts that a linear node joins, with their factors; nothing for a leaf."""
-    if isinstance(node, E.Add):
-        return (node.a, 1), (node.b, 1)
-    if isinstance(node, E.Sub):
-        return (node.a, 1), (node.b, -1)
-    if isinstance(node, E.Mul):
-        for one, other in ((node.b, node.a), (node.a, node.b)):
-            factor = constant(one)
-            if factor is not None:
-                return ((other, factor),)
+    kind = type(node)
+    if kind is E.Add:
+        return (node.a, 1), (node.b, 1)  # type: ignore[attr-defined]
+    if kind is E.Sub:
+        return (node.a, 1), (node.b, -1)  # type: ignore[attr-defined]
+    if kind is E.Mul:
+        factor = constant(node.b)  # type: ignore[attr-defined]
+        if factor is not None:
+            return ((node.a, factor),)  # type: ignore[attr-defined]
+        factor = constant(node.a)  # type: ignore[attr-defined]
+        if factor is not None:
+            return ((node.b, factor),)  # type: ignore[attr-defined]
     return ()
 
 
-def _leaves(root: Expr) -> dict[Expr, int]:
-    """Return each leaf with its coefficient, by pushing coefficients down from the root in topological order."""
+def _shared_leaves(root: Expr) -> dict[Expr, int]:
+    """Do the same where sums are shared, each of them once: coefficients are pushed down in topological order."""
     parts: dict[Expr, tuple[tuple[Expr, int], ...]] = {}
     order: list[Expr] = []
     stack: list[tuple[Expr, bool]] = [(root, False)]

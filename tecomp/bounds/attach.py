@@ -56,6 +56,11 @@ class Placement:
                 self._paths[inner] = self._paths[point.op] + tuple(Place(point.op, axis) for axis in around)
         return self._paths[chain[0] if chain else op]
 
+    def outermost(self, op: Operation) -> Operation:
+        """Return the stage at the root in whose loops `op` is computed; itself when it is at the root."""
+        path = self.path(op)
+        return path[0].op if path else op
+
     def reading_path(self, op: Operation) -> tuple[Place, ...]:
         """Return the loops around the body of `op`, its own among them."""
         return self.path(op) + tuple(Place(op, axis) for axis in self.states[op].leaves)
@@ -79,7 +84,7 @@ class Placement:
         raise ScheduleError(
             f"compute_at: '{op.name}' cannot be placed at loop '{point.axis.name}' of '{name}'",
             because=because,
-            legal=["legal places: " + ", ".join([*_common(list(paths.values())), "root"])],
+            legal=[*_common(list(paths.values())), "root"],
             location=self.schedule.location_of(op, "compute_at"),
         )
 

@@ -16,13 +16,17 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.node import Expr
+from ..ir.stmt import LoopKind
 from ..ir.visit import walk
+from ..schedule.mark import check_extent
 from ..te.tensor import ComputeOp, Operation, ScanOp
 from .attach import Place
 from .cover import check_covered
 from .program import Program, data_axes
 from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
 from .scope import default_scope, relaxes
+
+_VERB = {LoopKind.VECTORIZED: "vectorize", LoopKind.UNROLLED: "unroll"}
 
 
 def infer(program: Program) -> Bounds:
@@ -46,11 +50,21 @@ class _Inference:
         scope = self.state.scope or default_scope(tags)
         stage = StageBounds(self.op, self.state, scope, self._region(scope))
         run_over(stage, self.program)
+        self._check_extents(stage)
         stage.guards += self._existence(stage)
         stage.body = self._body(stage)
         if self.state.store_predicate is not None:
             stage.predicate = self.program.indexer.data(self.state.store_predicate, self._named(stage))
         return stage
+
+    def _check_extents(self, stage: StageBounds) -> None:
+        """Raise ScheduleError for a loop that cannot be vectorized or unrolled, now that every extent is known."""
+        schedule = self.program.schedule
+        for axis, mark in self.state.loops.items():
+            verb = _VERB.get(mark.kind)
+            if verb is not None:
+                location = schedule.location_of(self.op, verb, axis)
+                check_extent(schedule[self.op], axis, mark.kind, stage.domains[axis].extent, location)
 
     def _named(self, stage: StageBounds) -> dict[E.Var, Expr]:
         """Return the value of every axis that a store predicate may name: this stage's, and threads around it."""

@@ -68,7 +68,11 @@ class Program:
 
     def is_init(self, op: Operation) -> bool:
         """Return whether `op` writes the first rows of a scan's result."""
-        return self.placement.states[op].is_init and any(output in self.alias for output in _outputs(op))
+        return self.placement.states[op].is_init and self.writes_scan(op)
+
+    def writes_scan(self, op: Operation) -> bool:
+        """Return whether a result of `op` lies in the memory of a scan's result."""
+        return any(output in self.alias for output in _outputs(op))
 
     def is_argument(self, op: Operation) -> bool:
         """Return whether a result of `op` is an argument of the function."""

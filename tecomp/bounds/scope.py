@@ -21,4 +21,4 @@ def relaxes(scope: str, thread_tag: str) -> bool:
     """
     if not thread_tag:
         return False
-    return _SCOPE_RANK[scope] <= _THREAD_RANK[thread_tag.split(".")[0]]
+    return _SCOPE_RANK[scope] <= _THREAD_RANK[thread_tag.split(".", maxsplit=1)[0]]

@@ -84,9 +84,11 @@ class ExprPrinter:
         if isinstance(node, E.Load):
             indices = [narrowed(index) for index in node.indices]
             return indices if self.holds(node.mask) else [*indices, node.mask]
-        if isinstance(node, _MIXES) and node.a.dtype.element == "int64" and self.plain(node):
+        if not isinstance(node, _MIXES) or node.a.dtype.element != "int64":
+            return node.operands()
+        if self.plain(node):
             return self.beside(node.a, node.b)
-        return node.operands()
+        return [narrowed(node.a), narrowed(node.b)] if type(node) in _DIVISIONS else node.operands()
 
     def beside(self, a: Expr, b: Expr) -> list[Expr]:
         """Return both operands, one of them as an int where it is no more than that."""
@@ -138,11 +140,11 @@ class ExprPrinter:
             text = binary("*", cast("unsigned int", a), b)
         return cast(C_TYPES[dtype], text)
 
-    def leaves(self, node: E.Binary) -> bool:
+    def leaves(self, node: Expr) -> bool:
         """Return whether an integer operation may leave its type, and so has to wrap."""
         return may_wrap(node) and not self.integers.known(node).exact
 
-    def plain(self, node: E.Binary) -> bool:
+    def plain(self, node: Expr) -> bool:
         """Return whether C++'s operator is defined for all that may happen here: signed ones do not wrap."""
         if isinstance(node, tuple(_DIVISIONS)):
             return self.divides_plainly(node)

@@ -41,7 +41,7 @@ class Integers:
     def index(self, var: E.Var, value: Expr | None = None) -> None:
         """Note that `var` counts or addresses something; that it is `value`, where it is another name for it."""
         known = Known(True, False) if value is None else self.known(value)
-        self._known[var] = known if known.nonnegative else Known(known.exact, (interval(var).lo or -1) >= 0)
+        self._known[var] = Known(known.exact, known.nonnegative or _nonnegative(var))
 
     def known(self, root: Expr) -> Known:
         """Return what is known of `root`; of what is no integer, nothing."""
@@ -71,9 +71,13 @@ class Integers:
         exact = isinstance(node, E.Const) or (bool(parts) and all(part.exact for part in parts))
         if isinstance(node, E.Cast):
             exact = exact and _widens(node)
-        low = interval(node).lo
         kept = exact and isinstance(node, _KEEPS_SIGN) and all(part.nonnegative for part in parts)
-        return Known(exact, kept or (low is not None and low >= 0))
+        return Known(exact, kept or _nonnegative(node))
+
+
+def _nonnegative(node: Expr) -> bool:
+    low = interval(node).lo
+    return low is not None and low >= 0
 
 
 def _widens(node: E.Cast) -> bool:
@@ -84,6 +88,9 @@ def _widens(node: E.Cast) -> bool:
 
 def small_constant(node: Expr) -> Expr:
     """Return a 64-bit constant as an int where it is one, anything else as it is."""
+    if isinstance(node, E.Broadcast):
+        value = small_constant(node.value)
+        return node if value is node.value else E.Broadcast(value, node.lanes)
     if isinstance(node, E.Const) and node.dtype in (INT64, INDEX) and abs(node.value) < 1 << 31:
         return E.Const(node.value, INT32)
     return node

@@ -25,15 +25,17 @@ def _floats(name: str, arity: int = 1, double: str = "") -> Row:
 
 
 _MATHS: Final = (
-    "exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
-    "erf floor ceil trunc round nearbyint"
+    "exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan "
+    "sinh cosh tanh asinh acosh atanh erf"
 ).split()
+_ROUNDING: Final = ("floor", "ceil", "trunc", "round", "nearbyint")
 _MATHS_OF_TWO: Final = ("pow", "atan2", "fmod", "hypot", "copysign", "nextafter", "ldexp")
 _TESTS: Final = ("isnan", "isinf", "isfinite")
 
 CALLS: Final[dict[str, Row]] = {
     **{name: _floats(name) for name in _MATHS},
     **{name: _floats(name, 2) for name in _MATHS_OF_TWO},
+    **{name: {**_floats(name), "integer": "{0}"} for name in _ROUNDING},
     **{name: {"float": f"{name}({{0}})"} for name in _TESTS},
     "nextafter": {
         **_floats("nextafter", 2),
@@ -42,7 +44,12 @@ CALLS: Final[dict[str, Row]] = {
     },
     "sigmoid": {"float32": "sigmoid({0})", "float64": "sigmoid({0})"},
     "abs": {**_floats("fabs"), "uint": "{0}", "small": "abs({0})", "integer": "wrapping_abs({0})"},
-    "fma": {**_floats("fma", 3), "float16": "fma16({0}, {1}, {2})", "bfloat16": "fma_bf16({0}, {1}, {2})"},
+    "fma": {
+        **_floats("fma", 3),
+        "float16": "fma_half({0}, {1}, {2})",
+        "bfloat16": "fma_bfloat16({0}, {1}, {2})",
+        "integer": "wrapping_fma<{t}>({0}, {1}, {2})",
+    },
     "popcount": {"small": "__popc(({u}){a})", "integer": "__popc({0})", "64": "__popcll({0})"},
     "clz": {"small": "__clz(({u}){a}) - (32 - {bits})", "integer": "__clz({0})", "64": "__clzll({0})"},
     "shift_left": {"integer": "shift_left<{t}>({0}, {1})"},

@@ -117,5 +117,5 @@ def _lanes(out: Writer, count: int, wide: dict[Expr, str]) -> Generator[str]:
 def _together(out: Writer, found: Access) -> Text:
     """Return the text of several lanes in memory: vec<4>(A + i * 4)."""
     name, text = out.exprs.names[found.buffer], out.text(narrowed(found.base))
-    start = name if text.text == "0" else f"{name} + {text.at(RANKS['*'])}"
+    start = name if text.text == "0" else f"{name} + {text.at(RANKS['+'])}"
     return Text(f"vec<{found.template}>({start})")

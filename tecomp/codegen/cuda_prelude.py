@@ -91,6 +91,10 @@ template <int N, int Align = 0, class T> {_INLINE} const Vec<T, N, Align>& vec(c
     "wrapping_add": _signed("wrapping_add", "+"),
     "wrapping_sub": _signed("wrapping_sub", "-"),
     "wrapping_mul": _signed("wrapping_mul", "*"),
+    "wrapping_fma": f"""\
+template <class T> {_INLINE} T wrapping_fma(T a, T b, T c) {{
+  return (T)((unsigned long long)a * (unsigned long long)b + (unsigned long long)c);
+}}""",
     "wrapping_abs": f"""\
 template <class T> {_INLINE} T wrapping_abs(T x) {{ return x < 0 ? wrapping_sub((T)0, x) : x; }}""",
     "truncdiv": f"""\
@@ -138,14 +142,14 @@ template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of 
   next.bits = a == 0.0f ? (b < 0.0f ? 0x8001 : 1) : from.bits + ((a < b) == (a > 0.0f) ? 1 : -1);
   return next;
 }}""",
-    "fma16": f"""\
-{_INLINE} half fma16(half a, half b, half c) {{
+    "fma_half": f"""\
+{_INLINE} half fma_half(half a, half b, half c) {{
   half d;
   asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
   return d;
 }}""",
-    "fma_bf16": f"""\
-{_INLINE} bfloat16 fma_bf16(bfloat16 a, bfloat16 b, bfloat16 c) {{
+    "fma_bfloat16": f"""\
+{_INLINE} bfloat16 fma_bfloat16(bfloat16 a, bfloat16 b, bfloat16 c) {{
 #if __CUDA_ARCH__ >= 800
   bfloat16 d;
   asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));

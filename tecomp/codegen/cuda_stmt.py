@@ -8,7 +8,6 @@ from typing import Any, Final
 from ..errors import InternalError
 from ..ir import expr as E
 from ..ir import make
-from ..ir.node import Expr
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
 from .cuda_index import narrowed
@@ -18,6 +17,9 @@ from .cuda_memory import declaration
 from .cuda_types import C_TYPES, c_type
 from .cuda_writer import Writer
 from .precedence import RANKS
+
+LONG: Final = 30
+"""Characters of a loop's end that are read at a glance."""
 
 
 def write(out: Writer, root: Stmt) -> None:
@@ -40,7 +42,22 @@ def write(out: Writer, root: Stmt) -> None:
 
 def _alloc(out: Writer, node: Alloc) -> None:
     name = out.exprs.names[node.buffer] = out.scopes.declare(node.buffer.name)
-    out.line(declaration(node.buffer, name, out.shared))
+    if _begins_with_value(node):
+        out.undeclared[node.buffer] = c_type(node.buffer.dtype)
+    else:
+        out.line(declaration(node.buffer, name, out.shared))
+
+
+def _begins_with_value(node: Alloc) -> bool:
+    """Return whether a scalar gets its first value at once, so that this may be its declaration."""
+    if node.buffer.scope != "local" or node.buffer.shape:
+        return False
+    first = node.body
+    while isinstance(first, Seq) and first.stmts:
+        first = first.stmts[0]
+    if not isinstance(first, Store) or first.buffer is not node.buffer or first.mask is not make.TRUE:
+        return False
+    return not any(isinstance(part, E.Load) and part.buffer is node.buffer for part in walk(first.value))
 
 
 def _let(out: Writer, node: Let) -> None:
@@ -59,7 +76,7 @@ def _loop(out: Writer, node: For) -> None:
         raise InternalError(
             f"a {node.kind.value} loop in a kernel", because="a pass should have lowered it", ir=repr(node)
         )
-    first, end = out.text(narrowed(node.min)), _end(out, narrowed(_last(node)))
+    first, end = out.text(narrowed(node.min)), _end(out, node)
     unroll = dict(node.pragmas).get("unroll", node.kind is LoopKind.UNROLLED)
     if unroll:
         out.line("#pragma unroll" if unroll is True else f"#pragma unroll {unroll}")
@@ -70,19 +87,15 @@ def _loop(out: Writer, node: For) -> None:
             write(out, node.body)
 
 
-def _last(node: For) -> Expr:
-    """Return min + extent; of range(1, n), whose extent is n - 1, simply n."""
-    if isinstance(node.extent, E.Sub) and node.extent.b is node.min:
-        return node.extent.a
-    return make.add(node.min, node.extent)
-
-
-def _end(out: Writer, end: Expr) -> str:
-    """Return the end of a loop; one that is read from memory is read once."""
-    text = out.text(end)
-    if not any(isinstance(part, E.Load) for part in walk(end)):
-        return text.at(RANKS["<<"])
-    name = out.scopes.declare("end")
+def _end(out: Writer, node: For) -> str:
+    """Return min + extent of a loop; a long one, or one that is read from memory, gets a name before it."""
+    end = make.add(node.min, node.extent)
+    if isinstance(node.extent, E.Sub) and node.extent.b is node.min:  # range(1, n) has n - 1 iterations
+        end = node.extent.a
+    text = out.text(narrowed(end)).at(RANKS["<<"])
+    if len(text) <= LONG and not any(isinstance(part, E.Load) for part in walk(end)):
+        return text
+    name = out.scopes.declare(f"{node.var.name}_end")
     out.line(f"const {C_TYPES[end.dtype]} {name} = {text};")
     return name
 
@@ -111,8 +124,7 @@ def _store(out: Writer, node: Store) -> None:
         if node.value.dtype.lanes > 1:
             vector_store(out, node)
             return
-        out.name_parts(*node.indices, node.value)
-        out.assign(out.element(node), out.exprs.text(node.value), node.loc)
+        out.update(node)
 
 
 _PRINT: Final[dict[type[Stmt], Callable[[Writer, Any], None]]] = {

@@ -9,7 +9,7 @@ from typing import Final
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
-from ..ir.stmt import Store
+from ..ir.stmt import Buffer, Store
 from ..location import Location
 from .cuda_expr import ExprPrinter
 from .cuda_index import narrowed
@@ -28,6 +28,8 @@ class Writer:
     def __init__(self, scopes: Scopes, shared: Shared) -> None:
         self.scopes, self.shared = scopes, shared
         self.exprs = ExprPrinter()
+        self.undeclared: dict[Buffer, str] = {}
+        """Scalars that their first assignment declares, and the type of each."""
         self.lines: list[str] = []
         self._depth = 1
         self._loc: Location | None = None
@@ -91,15 +93,37 @@ class Writer:
         return name
 
     def element(self, node: Store) -> Text:
-        """Return the text of what a store writes, in the present lane."""
+        """Return the text of what a store writes, in the present lane; of a variable's first value, its declaration."""
         index = self.exprs.text(narrowed(node.indices[0])) if node.indices else None
-        return self.exprs.element(node.buffer, index)
+        place = self.exprs.element(node.buffer, index)
+        type_ = self.undeclared.pop(node.buffer, "")
+        return Text(f"{type_} {place}") if type_ else place
 
-    def assign(self, place: Text, value: Text, loc: Location | None) -> None:
+    def update(self, node: Store) -> None:
+        """Print the assignment of a scalar store; x = x + y is `x += y`."""
+        added = _increment(node)
+        if added is not None and not self.exprs.plain(node.value):  # it has to wrap
+            added = None
+        value = node.value if added is None else added
+        self.name_parts(*node.indices, value)
+        symbol = "=" if added is None else "+="
+        self.assign(self.element(node), self.exprs.text(value), node.loc, symbol)
+
+    def assign(self, place: Text, value: Text, loc: Location | None, symbol: str = "=") -> None:
         """Print `place = value;`, and where the user wrote it, when the last such line was from elsewhere."""
         mark = f"  // {loc}" if loc is not None and loc != self._loc else ""
         self._loc = loc or self._loc
-        self.line(f"{place} = {value};{mark}")
+        self.line(f"{place} {symbol} {value};{mark}")
+
+
+def _increment(node: Store) -> Expr | None:
+    """Return y where a store is x = x + y, in a type that C++ computes in."""
+    value = node.value
+    if not isinstance(value, E.Add) or value.dtype.bits < 32 or not isinstance(value.a, E.Load):
+        return None
+    read = value.a
+    same = read.buffer is node.buffer and all(x is y for x, y in zip(read.indices, node.indices, strict=True))
+    return value.b if same and read.mask is make.TRUE else None
 
 
 def _conditional(node: Expr) -> tuple[Expr, Expr, Expr]:

@@ -112,13 +112,13 @@ class Code:
         self._lines.append(f"{label}:")
         self.block = label
 
-    def jump(self, label: str, metadata: str = "") -> None:
+    def jump(self, label: str) -> None:
         """End the block by going to `label`."""
-        self.do(f"br label %{label}" + (f", !llvm.loop {metadata}" if metadata else ""))
+        self.do(f"br label %{label}")
 
-    def branch(self, condition: Value, yes: str, no: str) -> None:
-        """End the block by going to `yes` where `condition` holds, else to `no`."""
-        self.do(f"br {condition}, label %{yes}, label %{no}")
+    def branch(self, condition: Value, yes: str, no: str, loop: str = "") -> None:
+        """End the block by going to `yes` where `condition` holds, else to `no`; `loop` is metadata of a loop's end."""
+        self.do(f"br {condition}, label %{yes}, label %{no}" + (f", !llvm.loop {loop}" if loop else ""))
 
     def select(self, condition: Value, yes: Value, no: Value, name: str = "t") -> Value:
         """Return yes or no, lane by lane where condition is a vector."""

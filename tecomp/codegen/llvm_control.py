@@ -26,19 +26,34 @@ def where(code: Code, condition: Value, then: Body, otherwise: Body | None = Non
 
 
 def count(code: Code, var: Var, low: Value, high: Value, body: Body, hints: str = "") -> None:
-    """Emit `body` for var = low, low + 1, ... below high; `hints` is loop metadata."""
-    head, inside, step, end = (code.label(f"{var.name}.{part}") for part in ("loop", "body", "step", "end"))
-    following = f"%{code.names.fresh(f'{var.name}.next')}"
+    """Emit `body` for var = low, low + 1, ... below high; `hints` is loop metadata.
+
+    The test stands at the end, after one before the first iteration: LLVM would bring any loop into that form, at a cost
+    that grows with the square of the number of loops.
+    """
+    inside, step, end = (code.label(f"{var.name}.{part}") for part in ("loop", "step", "end"))
+    following = Value(low.type, f"%{code.names.fresh(f'{var.name}.next')}")
     before = code.block
-    code.jump(head)
-    code.start(head)
-    text = f"phi {low.type} [ {low.name}, %{before} ], [ {following}, %{step} ]"
-    code.values[var] = counter = code.op(low.type, text, var.name)
-    code.branch(code.op("i1", f"icmp slt {counter}, {high.name}", f"{var.name}.more"), inside, end)
+    if _certain(low, high):
+        code.jump(inside)
+    else:
+        code.branch(code.op("i1", f"icmp slt {low}, {high.name}", f"{var.name}.any"), inside, end)
     code.start(inside)
+    text = f"phi {low.type} [ {low.name}, %{before} ], [ {following.name}, %{step} ]"
+    code.values[var] = counter = code.op(low.type, text, var.name)
     body()
     code.jump(step)
     code.start(step)
-    code.do(f"{following} = add nsw {counter}, 1")
-    code.jump(head, hints)
+    code.do(f"{following.name} = add nsw {counter}, 1")
+    code.branch(code.op("i1", f"icmp slt {following}, {high.name}", f"{var.name}.more"), inside, end, hints)
     code.start(end)
+
+
+def _certain(low: Value, high: Value) -> bool:
+    """Return whether the loop is known to run at all."""
+    return is_number(low) and is_number(high) and int(low.name) < int(high.name)
+
+
+def is_number(value: Value) -> bool:
+    """Return whether a scalar integer is a constant."""
+    return value.name.lstrip("-").isdecimal()

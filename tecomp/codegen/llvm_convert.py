@@ -50,11 +50,26 @@ def _truncated(code: Code, value: Value, target: DType) -> Value:
 
 
 def _to_float(code: Code, value: Value, source: DType, target: DType) -> Value:
-    convert_op = "uitofp" if source.is_bool or source.kind == "uint" else "sitofp"
+    unsigned = source.is_bool or source.kind == "uint"
     wide = target == "bfloat16" and source.bits > 16  # float32 would round first
     type = vector("double", lanes_of(value.type)) if wide else _typed(target, value)
-    number = code.op(type, f"{convert_op} {value} to {type}", "cast")
+    if wide and source.bits == 64:
+        value = _sticky(code, value, unsigned)
+    number = code.op(type, f"{'uitofp' if unsigned else 'sitofp'} {value} to {type}", "cast")
     return rounded(code, _to_odd(code, number) if wide else number, target)
+
+
+def _sticky(code: Code, value: Value, unsigned: bool) -> Value:
+    """Return a 64-bit integer that a double holds: beyond 53 bits, the last 11 become one that says if any was set."""
+    type, flag = value.type, vector("i1", lanes_of(value.type))
+    last = code.op(type, f"and {value}, {constant(0x7FF, type).name}")
+    inexact = code.op(flag, f"icmp ne {last}, {constant(0, type).name}")
+    cut = code.op(type, f"and {value}, {constant(-0x800, type).name}")
+    odd = code.op(type, f"or {cut}, {constant(0x800, type).name}")
+    high = code.op(type, f"{'lshr' if unsigned else 'ashr'} {value}, {constant(53, type).name}")
+    spread = high if unsigned else code.op(type, f"add {high}, {constant(1, type).name}")
+    large = code.op(flag, f"icmp ugt {spread}, {constant(0 if unsigned else 1, type).name}")
+    return code.select(code.op(flag, f"and {large}, {inexact.name}"), odd, value)
 
 
 def _from_float(code: Code, value: Value, source: DType, target: DType) -> Value:

@@ -89,9 +89,10 @@ def choice(code: Code, condition: Value, yes: Steps, no: Steps | Value) -> Steps
 def _element(code: Code, buffer: Buffer, index: Expr) -> Steps:
     position = yield index
     pointer = _address(code, buffer, position, index.dtype)
-    align = _alignment(code, buffer, index)
-    raw = code.op(memory_type(buffer.dtype), f"load {memory_type(buffer.dtype)}, {pointer}, align {align}", buffer.name)
-    return from_memory(code, raw, buffer.dtype.element, buffer.name)
+    type = memory_type(buffer.dtype)
+    name = f"{buffer.name}.value"
+    raw = code.op(type, f"load {type}, {pointer}, align {_alignment(code, buffer, index)}", name)
+    return from_memory(code, raw, buffer.dtype.element, name)
 
 
 def _spread(code: Code, buffer: Buffer, index: E.Broadcast, alive: Value | None) -> Steps:
@@ -109,11 +110,11 @@ def _lanes(code: Code, buffer: Buffer, index: Expr, alive: Value | None) -> Step
     pointer = _address(code, buffer, position, index.dtype)
     align = _alignment(code, buffer, index if base is None else base)
     if base is not None and alive is None:
-        raw = code.op(type, f"load {type}, {pointer}, align {align}", buffer.name)
+        raw = code.op(type, f"load {type}, {pointer}, align {align}", f"{buffer.name}.value")
     else:
         mask = alive or constant(True, vector("i1", lanes))
         raw = _masked(code, "load" if base is not None else "gather", type, pointer, align, mask)
-    return from_memory(code, raw, buffer.dtype, buffer.name)
+    return from_memory(code, raw, buffer.dtype, f"{buffer.name}.value")
 
 
 def _masked(code: Code, verb: str, type: str, pointer: Value, align: int, mask: Value) -> Value:

@@ -12,7 +12,7 @@ from ..ir.stmt import Alloc, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt
 from . import llvm_memory
 from .llvm_alloc import allocate, release
 from .llvm_code import Code
-from .llvm_control import count, where
+from .llvm_control import count, is_number, where
 from .llvm_expr import value
 from .llvm_parallel import parallel
 from .llvm_types import Value, lanes_of
@@ -77,8 +77,14 @@ def _loop(code: Code, stmt: For) -> None:
     if stmt.kind is LoopKind.PARALLEL and not code.parallel:
         parallel(code, stmt, low, extent, statement)
         return
-    high = extent if low.name == "0" else code.op(low.type, f"add nsw {low}, {extent.name}", f"{stmt.var.name}.stop")
+    high = extent if low.name == "0" else _sum(code, low, extent, f"{stmt.var.name}.stop")
     count(code, stmt.var, low, high, lambda: statement(code, stmt.body), _hints(code, stmt))
+
+
+def _sum(code: Code, low: Value, extent: Value, name: str) -> Value:
+    if is_number(low) and is_number(extent):
+        return Value(low.type, str(int(low.name) + int(extent.name)))
+    return code.op(low.type, f"add nsw {low}, {extent.name}", name)
 
 
 def _unlowered(stmt: For) -> Exception:

@@ -83,7 +83,7 @@ def memory_bytes(dtype: DType) -> int:
 def constant(number: float | bool, type: str) -> Value:
     """Return `number` in every lane of `type`."""
     element = element_of(type)
-    text = _float(float(number)) if element in ("float", "double") else _integer(int(number), element)
+    text = _float(float(number)) if element in ("half", "float", "double") else _integer(int(number), element)
     return Value(type, text if type == element else f"splat ({element} {text})")
 
 

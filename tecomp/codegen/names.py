@@ -21,7 +21,8 @@ class Names:
     """
 
     def __init__(self, reserved: Iterable[str] = (), dots: bool = False) -> None:
-        self._reserved, self._used = frozenset(reserved), set[str]()
+        self._reserved = frozenset(reserved)
+        self._used: dict[str, int] = {}
         self._illegal = _NOT_LLVM if dots else _NOT_PYTHON
 
     def fresh(self, wanted: str) -> str:
@@ -30,9 +31,8 @@ class Names:
         if stem[0].isdigit():
             stem = f"_{stem}"
         name = stem = f"{stem}_" if stem in self._reserved else stem
-        serial = 0
         while name in self._used:
-            serial += 1
-            name = f"{stem}_{serial}"
-        self._used.add(name)
+            self._used[stem] += 1
+            name = f"{stem}_{self._used[stem]}"
+        self._used[name] = 0
         return name

@@ -11,17 +11,21 @@ from ..ir.node import Expr
 from ..ir.stmt import Buffer
 from .names import PYTHON_RESERVED, Names
 
-_INFIX: Final = {E.Add: "+", E.Sub: "-", E.Mul: "*", E.FloorDiv: "//", E.FloorMod: "%"}
-_PREFIX: Final = {E.Min: "min", E.Max: "max"}
+_INFIX: Final[dict[type[Expr], str]] = {
+    E.Add: "+", E.Sub: "-", E.Mul: "*", E.FloorDiv: "//", E.FloorMod: "%",
+    E.Lt: "<", E.Le: "<=", E.Eq: "==", E.Ne: "!=",
+}  # fmt: skip
+_PREFIX: Final[dict[type[Expr], str]] = {E.Min: "min", E.Max: "max"}
 
 
 def signature(func: Func) -> dict[str, Any]:
     """Return the signature of `func`, JSON-able.
 
-    X: float32[m, n + 1] -> {"name": "X", "kind": "buffer", "dtype": "float32", "shape": ["m", "n + 1"], "strides": None,
-    "output": False, "align": 4}; a scalar -> {"name": "a", "kind": "scalar", "dtype": "float32"}. An extent is an int or
-    a Python expression over scalar parameters and "sizes", which a call solves from its arrays. Strides count elements;
-    None is row-major without gaps. A buffer of vectors has their lanes as its last dimension.
+    X: float32[m, n + 1] -> {"name": "X", "kind": "buffer", "dtype": "float32", "shape": ["m", "n + 1"],
+    "strides": None, "output": False, "align": 4}; a scalar -> {"name": "a", "kind": "scalar", "dtype": "float32"}. An
+    extent is an int or a Python expression over scalar parameters and "sizes", which a call solves from its arrays.
+    Strides count elements; None is row-major without gaps. A buffer of vectors has their lanes as its last dimension.
+    What the function requires of its sizes is in "requires", each condition with its reason.
     """
     names = Names(PYTHON_RESERVED)
     labels = [names.fresh(param.name) for param in func.params]
@@ -36,7 +40,8 @@ def signature(func: Func) -> dict[str, Any]:
         else {"name": label, "kind": "scalar", "dtype": _plain(param.dtype)}
         for param, label in zip(func.params, labels, strict=True)
     ]
-    return {"name": func.name, "params": params, "sizes": list(sizes.values())}
+    requires = [[_text(condition, known), reason] for condition, reason in func.requires]
+    return {"name": func.name, "params": params, "sizes": list(sizes.values()), "requires": requires}
 
 
 def _buffer(buffer: Buffer, label: str, output: bool, known: dict[E.Var, str]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """What a program is: expressions, statements, functions; their text, their meaning."""
 
 from .alpha import alpha_equal
+from .evaluate import ExecutionError, evaluate
 from .func import Func, Level
-from .interpret import evaluate, interpret
+from .interpret import interpret
 from .node import Expr
 from .parse import parse
 from .parse_expr import parse_expr
@@ -12,6 +13,7 @@ from .verify import verify
 
 __all__ = [
     "Buffer",
+    "ExecutionError",
     "Expr",
     "Func",
     "Level",

@@ -81,8 +81,10 @@ class _Matching:
         for what, ours, theirs in (("parameters", f.params, g.params), ("sizes", f.sizes(), g.sizes())):
             self.same(f"number of {what}", len(ours), len(theirs))
             self.same(f"kinds of {what}", [type(thing) for thing in ours], [type(thing) for thing in theirs])
-        for a, b in (*_variables(f, g), *_buffers(f, g)):
-            (self.vars if isinstance(a, Var) else self.buffers)(a, b)
+        for a, b in _variables(f, g):
+            self.vars(a, b)
+        for a, b in _buffers(f, g):
+            self.buffers(a, b)
         self.same(
             "outputs", {_position(f, output) for output in f.outputs}, {_position(g, output) for output in g.outputs}
         )

@@ -1,14 +1,16 @@
 """Expressions as Python source over scalars: the heart of the interpreter.
 
 Integers and bools are Python's, wrapped after each operation; floats are NumPy scalars of the very type. A vector is
-computed lane by lane, `lane` being the source text of the lane's number: what holds for scalars then holds for lanes, and a
-side that a lane does not take is not evaluated in it.
+computed lane by lane, `lane` being the source text of the lane's number: what holds for scalars then holds for lanes,
+and a side that a lane does not take is not evaluated in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
+
+import numpy as np
 
 from ..dtype import INDEX, DType
 from ..errors import InternalError
@@ -241,11 +243,11 @@ def _between(symbol: str) -> Callable[[Any, list[str]], str]:
 
 
 def _min_float(a: Any, b: Any) -> Any:
-    return a if a < b or a != a else b
+    return a if a < b or np.isnan(a) else b
 
 
 def _max_float(a: Any, b: Any) -> Any:
-    return a if a > b or a != a else b
+    return a if a > b or np.isnan(a) else b
 
 
 _HELPERS: Final[dict[str, Any]] = {

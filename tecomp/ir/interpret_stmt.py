@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from ..errors import InternalError
@@ -93,14 +93,11 @@ class ProgramSource(Source):
 
     def alloc(self, stmt: Alloc) -> None:
         buffer = stmt.buffer
-        shape, strides = (
-            _tuple([self.value(part) for part in parts]) for parts in (buffer.shape, buffer.strides or ())
-        )
+        shape = _tuple([self.value(extent) for extent in buffer.shape])
+        strides = None if buffer.strides is None else _tuple([self.value(stride) for stride in buffer.strides])
         name = self.names[buffer] = self.fresh("m")
         spec = self.constant(self.fresh("buffer"), buffer)
-        self.line(
-            f"{name}_read, {name}_write = here.alloc({spec}, {shape}, {strides if buffer.strides else None}, {self.flat})"
-        )
+        self.line(f"{name}_read, {name}_write = here.alloc({spec}, {shape}, {strides}, {self.flat})")
 
     def let(self, stmt: Let) -> None:
         name = self.fresh("v")
@@ -129,7 +126,7 @@ class ProgramSource(Source):
         return [*self.indices(stmt.buffer, stmt.indices, lane, memo), self.value(stmt.value, lane, memo)]
 
     @contextlib.contextmanager
-    def each_lane(self, count: int) -> Iterator[str]:
+    def each_lane(self, count: int) -> Generator[str]:
         """Write a loop over lanes around what is written inside; give the name of the lane."""
         lane = self.fresh("lane")
         self.line(f"for {lane} in range({count}):")
@@ -138,7 +135,7 @@ class ProgramSource(Source):
         self.depth -= 1
 
     @contextlib.contextmanager
-    def where(self, mask: Expr, lane: str, memo: Memo) -> Iterator[None]:
+    def where(self, mask: Expr, lane: str, memo: Memo) -> Generator[None]:
         """Write an if around what is written inside, unless the mask is the constant True."""
         masked = not (isinstance(mask, E.Const) and mask.value)
         if masked:

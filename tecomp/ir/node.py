@@ -17,99 +17,39 @@ class Operators:
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Expr:
-        return OPERATORS["add"](self, other)
-
-    def __radd__(self, other: Any) -> Expr:
-        return OPERATORS["add"](other, self)
-
-    def __sub__(self, other: Any) -> Expr:
-        return OPERATORS["sub"](self, other)
-
-    def __rsub__(self, other: Any) -> Expr:
-        return OPERATORS["sub"](other, self)
-
-    def __mul__(self, other: Any) -> Expr:
-        return OPERATORS["mul"](self, other)
-
-    def __rmul__(self, other: Any) -> Expr:
-        return OPERATORS["mul"](other, self)
-
-    def __truediv__(self, other: Any) -> Expr:
-        return OPERATORS["div"](self, other)
-
-    def __rtruediv__(self, other: Any) -> Expr:
-        return OPERATORS["div"](other, self)
-
-    def __floordiv__(self, other: Any) -> Expr:
-        return OPERATORS["floordiv"](self, other)
-
-    def __rfloordiv__(self, other: Any) -> Expr:
-        return OPERATORS["floordiv"](other, self)
-
-    def __mod__(self, other: Any) -> Expr:
-        return OPERATORS["floormod"](self, other)
-
-    def __rmod__(self, other: Any) -> Expr:
-        return OPERATORS["floormod"](other, self)
-
-    def __neg__(self) -> Expr:
-        return OPERATORS["neg"](self)
-
-    def __invert__(self) -> Expr:
-        return OPERATORS["bitwise_not"](self)
-
-    def __lshift__(self, other: Any) -> Expr:
-        return OPERATORS["shift_left"](self, other)
-
-    def __rlshift__(self, other: Any) -> Expr:
-        return OPERATORS["shift_left"](other, self)
-
-    def __rshift__(self, other: Any) -> Expr:
-        return OPERATORS["shift_right"](self, other)
-
-    def __rrshift__(self, other: Any) -> Expr:
-        return OPERATORS["shift_right"](other, self)
-
-    def __and__(self, other: Any) -> Expr:
-        return OPERATORS["bitwise_and"](self, other)
-
-    def __rand__(self, other: Any) -> Expr:
-        return OPERATORS["bitwise_and"](other, self)
-
-    def __or__(self, other: Any) -> Expr:
-        return OPERATORS["bitwise_or"](self, other)
-
-    def __ror__(self, other: Any) -> Expr:
-        return OPERATORS["bitwise_or"](other, self)
-
-    def __xor__(self, other: Any) -> Expr:
-        return OPERATORS["bitwise_xor"](self, other)
-
-    def __rxor__(self, other: Any) -> Expr:
-        return OPERATORS["bitwise_xor"](other, self)
-
-    def __lt__(self, other: Any) -> Expr:
-        return OPERATORS["lt"](self, other)
-
-    def __le__(self, other: Any) -> Expr:
-        return OPERATORS["le"](self, other)
-
-    def __gt__(self, other: Any) -> Expr:
-        return OPERATORS["lt"](other, self)
-
-    def __ge__(self, other: Any) -> Expr:
-        return OPERATORS["le"](other, self)
-
-    def __eq__(self, other: object) -> Any:
-        return OPERATORS["eq"](self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return OPERATORS["ne"](self, other)
-
-    def __abs__(self) -> Expr:
-        return OPERATORS["abs"](self)
-
+    # fmt: off
+    def __add__(self, other: Any) -> Expr: return OPERATORS["add"](self, other)
+    def __radd__(self, other: Any) -> Expr: return OPERATORS["add"](other, self)
+    def __sub__(self, other: Any) -> Expr: return OPERATORS["sub"](self, other)
+    def __rsub__(self, other: Any) -> Expr: return OPERATORS["sub"](other, self)
+    def __mul__(self, other: Any) -> Expr: return OPERATORS["mul"](self, other)
+    def __rmul__(self, other: Any) -> Expr: return OPERATORS["mul"](other, self)
+    def __truediv__(self, other: Any) -> Expr: return OPERATORS["div"](self, other)
+    def __rtruediv__(self, other: Any) -> Expr: return OPERATORS["div"](other, self)
+    def __floordiv__(self, other: Any) -> Expr: return OPERATORS["floordiv"](self, other)
+    def __rfloordiv__(self, other: Any) -> Expr: return OPERATORS["floordiv"](other, self)
+    def __mod__(self, other: Any) -> Expr: return OPERATORS["floormod"](self, other)
+    def __rmod__(self, other: Any) -> Expr: return OPERATORS["floormod"](other, self)
+    def __neg__(self) -> Expr: return OPERATORS["neg"](self)
+    def __invert__(self) -> Expr: return OPERATORS["bitwise_not"](self)
+    def __lshift__(self, other: Any) -> Expr: return OPERATORS["shift_left"](self, other)
+    def __rlshift__(self, other: Any) -> Expr: return OPERATORS["shift_left"](other, self)
+    def __rshift__(self, other: Any) -> Expr: return OPERATORS["shift_right"](self, other)
+    def __rrshift__(self, other: Any) -> Expr: return OPERATORS["shift_right"](other, self)
+    def __and__(self, other: Any) -> Expr: return OPERATORS["bitwise_and"](self, other)
+    def __rand__(self, other: Any) -> Expr: return OPERATORS["bitwise_and"](other, self)
+    def __or__(self, other: Any) -> Expr: return OPERATORS["bitwise_or"](self, other)
+    def __ror__(self, other: Any) -> Expr: return OPERATORS["bitwise_or"](other, self)
+    def __xor__(self, other: Any) -> Expr: return OPERATORS["bitwise_xor"](self, other)
+    def __rxor__(self, other: Any) -> Expr: return OPERATORS["bitwise_xor"](other, self)
+    def __lt__(self, other: Any) -> Expr: return OPERATORS["lt"](self, other)
+    def __le__(self, other: Any) -> Expr: return OPERATORS["le"](self, other)
+    def __gt__(self, other: Any) -> Expr: return OPERATORS["lt"](other, self)
+    def __ge__(self, other: Any) -> Expr: return OPERATORS["le"](other, self)
+    def __eq__(self, other: object) -> Any: return OPERATORS["eq"](self, other)
+    def __ne__(self, other: object) -> Any: return OPERATORS["ne"](self, other)
+    def __abs__(self) -> Expr: return OPERATORS["abs"](self)
+    # fmt: on
     __hash__ = object.__hash__
 
     def astype(self, dtype: str) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final
 
 from ..dtype import BOOL, INDEX, DType
@@ -49,7 +49,7 @@ class SourceText:
 
 
 @contextlib.contextmanager
-def deep_recursion() -> Iterator[None]:
+def deep_recursion() -> Generator[None]:
     """Let Python's parser and this one nest deeply: a sum of 5000 terms is 5000 operators deep."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _DEEPEST))
@@ -217,11 +217,14 @@ class ExprReader:
         if special is not None:
             return special(self, node, want)
         if kind is None and name in _FUNCTIONS:
-            return _FUNCTIONS[name](*self.siblings(*self.arguments(node, 2), want))
+            a, b = self.arguments(node, 2)
+            return _FUNCTIONS[name](*self.siblings(a, b, want))
         target = None if kind else dtype_of_short(name)
         if target is not None:
             (value,) = self.arguments(node, 1)
-            return self.literal(value, target) if is_literal(value) else E.Cast(target, self(value))
+            if is_literal(value):
+                return broadcast(self.literal(value, target.element), target.lanes)
+            return E.Cast(target, self(value))
         if name == "call" and args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str):
             name, args = args[0].value, args[1:]
         return self.named(name, args, kind)

@@ -47,7 +47,7 @@ def _exponent(value: Fraction) -> int:
 
 
 def rounder(dtype: DType) -> Callable[[Any], Any]:
-    """Return the function that turns a Python or NumPy number into the NumPy scalar of that float type, rounding once."""
+    """Return the function that turns a number into the NumPy scalar of that float type, rounding once."""
     scalar = dtype.numpy.type
 
     def narrow(value: Any) -> Any:

@@ -92,7 +92,7 @@ def dtype_of_short(text: str) -> DType | None:
 
 
 def identifier(name: str) -> str:
-    """Return `name` as a Python identifier: other characters become _, a reserved word or a type's name gets one behind it."""
+    """Return `name` as an identifier: other characters become _, a reserved word or a type's name gets one behind."""
     text = re.sub(r"\W", "_", name, flags=re.ASCII) or "_"
     if text[0].isdigit():
         text = f"_{text}"

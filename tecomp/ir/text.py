@@ -4,8 +4,8 @@
         for i in parallel(n):
             Y[i] = X[i] * alpha  # scale.py:7
 
-A level other than LOOPS stands as the return annotation. Alloc and Let hold for the rest of their suite; where theirs ends
-earlier, `with scope():` says so. A name is free again when its scope has ended.
+A level other than LOOPS stands as the return annotation. Alloc and Let hold for the rest of their suite; where their
+scope ends earlier, `with scope():` says so. A name is free again when its scope has ended.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from ..errors import InternalError
 from . import expr as E
 from .func import Func, Level
 from .node import Expr
-from .stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Stmt, Store
+from .stmt import Alloc, Buffer, For, If, Launch, Let, LoopKind, Stmt, Store
 from .text import flattened, underlined
 
 LOOPS, DEVICE, FLAT = Level

@@ -69,7 +69,9 @@ class _Assembly:
 
     def root(self) -> Stmt:
         """Return the body of the function."""
-        return self._with_stages(self.inside.get(None, []), Seq(()))
+        steps = self.inside.get(None, [])
+        self.storage.share(steps)
+        return self._with_stages(steps, Seq(()))
 
     def _with_stages(self, ops: list[Operation], rest: Stmt) -> Stmt:
         """Return the nests of `ops`, one after the other, then `rest`, with memory for their results around all."""
@@ -79,16 +81,14 @@ class _Assembly:
         tail = rest.stmts if isinstance(rest, Seq) else (rest,)
         steps = (*nests, *tail)
         stmt = steps[0] if len(steps) == 1 else Seq(steps)
-        for op in reversed(ops):
-            for tensor in self._temporaries(op):
-                stmt = Alloc(self.storage.buffer(tensor), stmt, loc=op.loc)
+        for buffer in reversed(dict.fromkeys(buffer for op in ops for buffer in self._temporaries(op))):
+            stmt = Alloc(buffer, stmt, loc=buffer.loc)
         return stmt
 
-    def _temporaries(self, op: Operation) -> list[Tensor]:
-        outputs = [op.output(number) for number in range(op.num_outputs)]
-        return [
-            tensor for tensor in outputs if tensor not in self.storage.arguments and tensor not in self.program.alias
-        ]
+    def _temporaries(self, op: Operation) -> list[Buffer]:
+        outputs = map(op.output, range(op.num_outputs))
+        own = [output for output in outputs if output not in self.storage.arguments and output not in self.program.alias]
+        return [self.storage.buffer(output) for output in own]
 
     def _nests(self, op: Operation) -> list[Stmt]:
         stage = self.bounds[op]

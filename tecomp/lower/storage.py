@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..arith import simplify
 from ..bounds.program import Program
@@ -10,10 +11,9 @@ from ..bounds.run_over import Bounds, StageBounds
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
-from ..ir.axis import Range
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
-from ..te.tensor import Tensor
+from ..te.tensor import ComputeOp, Operation, Tensor
 
 _ALIGN = 64
 """Temporaries start on a cache line: a vector of any width is aligned at their start."""
@@ -42,6 +42,32 @@ class Storage:
         region = self.bounds[owner.op].region
         return tuple(simplify(make.sub(index, held.min)) for index, held in zip(at, region, strict=True))
 
+    def share(self, steps: Sequence[Operation]) -> None:
+        """Let temporaries of one shape and type that are never needed at once share memory.
+
+        `steps` are the stages at the root in the order in which they run. A temporary is needed from the step that
+        computes it to the last that reads it, itself or by a stage inside its loops.
+        """
+        position = {op: number for number, op in enumerate(steps)}
+        free: dict[Any, list[Buffer]] = {}
+        ending: dict[int, list[Buffer]] = {}
+        for number, op in enumerate(steps):
+            if isinstance(op, ComputeOp) and not self.program.writes_scan(op):
+                readers = {self.program.placement.outermost(reader) for reader, _ in self.program.readers_of(op)}
+                last = max((position[reader] for reader in readers), default=number)
+                for tensor in map(op.output, range(op.num_outputs)):
+                    if tensor not in self.arguments:
+                        ending.setdefault(last, []).append(self._reused(tensor, free))
+            for buffer in ending.pop(number, ()):
+                free.setdefault(_kind(buffer), []).append(buffer)
+
+    def _reused(self, tensor: Tensor, free: dict[Any, list[Buffer]]) -> Buffer:
+        """Return memory for `tensor`: what is free of its kind, or its own."""
+        own = self._temporary(tensor)
+        available = free.get(_kind(own))
+        self._buffers[tensor] = buffer = available.pop() if available else own
+        return buffer
+
     def _temporary(self, tensor: Tensor) -> Buffer:
         stage = self.bounds[tensor.op]
         shape = tuple(held.extent for held in stage.region)
@@ -60,6 +86,6 @@ class Storage:
                 )
 
 
-def held_region(tensor: Tensor, bounds: Bounds) -> tuple[Range, ...]:
-    """Return the region of `tensor` that its stage computes."""
-    return bounds[tensor.op].region
+
+def _kind(buffer: Buffer) -> Any:
+    return buffer.dtype, buffer.scope, buffer.shape

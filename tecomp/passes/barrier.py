@@ -53,7 +53,7 @@ class _Sync:
 
     def __init__(self, events: Events, conflicts: Conflicts) -> None:
         self.events, self.conflicts = events, conflicts
-        self.pending: list[Event] = []
+        self.pending: dict[Event, None] = {}
         self.carrier: E.Var | None = None
 
     def stmt(self, node: Stmt, scope: Scope) -> Stmt:
@@ -74,7 +74,7 @@ class _Sync:
 
     def leaf(self, node: Stmt, scope: Scope) -> Stmt:
         if is_barrier(node):
-            self.pending = []
+            self.pending = {}
             return node
         events = self.events.of(node, scope)
         barrier = self.barrier(events, node, scope)
@@ -94,12 +94,12 @@ class _Sync:
             return []
         if scope.divergent:
             raise _DivergentError
-        self.pending = []
+        self.pending = {}
         return [Evaluate(BARRIER, loc=node.loc)]
 
     def remember(self, events: list[Event]) -> None:
         if self.carrier is None:
-            self.pending = [*self.pending, *(event for event in events if event not in self.pending)]
+            self.pending = self.pending | dict.fromkeys(events)
 
     def loop(self, node: For, scope: Scope) -> Stmt:
         """A conflict with what comes before the loop is settled before it, one between iterations inside."""
@@ -107,7 +107,7 @@ class _Sync:
         inner = scope.inside(node.var, varies).under(make.TRUE, varies)
         if self.carrier is not None:
             return _sequence(self.barrier(self.events.first(node, scope), node, scope), node)
-        outside, self.pending = self.pending, []
+        outside, self.pending = self.pending, {}
         try:
             new = node.map(lambda body: self.iteration(body, node.var, inner), lambda expr: expr)
         except _DivergentError:
@@ -116,21 +116,21 @@ class _Sync:
             raise _refusal(node, f"the range of {node.var.name}") from None
         self.pending = outside
         barrier = self.barrier(self.events.first(new, scope), node, scope)
+        if self.events.closes(new, scope):
+            self.pending = {}
         self.remember(self.events.last(new, scope))
         return _sequence(barrier, new)
 
     def iteration(self, body: Stmt, var: E.Var, scope: Scope) -> Stmt:
         body = self.stmt(body, scope)
-        self.pending, self.carrier = self.events.last(body, scope), var
+        self.pending, self.carrier = dict.fromkeys(self.events.last(body, scope)), var
         try:
             return self.stmt(body, scope)
         finally:
             self.carrier = None
 
     def branch(self, node: If, scope: Scope) -> Stmt:
-        """Where threads part, a barrier that either side needs stands before both, or the guard goes below it."""
-        if not scope.varies(node.condition):
-            return self.sides(node, scope)
+        """A barrier that either side needs first stands before both; where threads part, guards go below others."""
         barrier = self.barrier(self.events.first(node, scope), node, scope)
         if self.carrier is not None:
             return _sequence(barrier, node)
@@ -144,18 +144,16 @@ class _Sync:
             return _sequence(barrier, self.stmt(_guard_below(node), scope))
 
     def sides(self, node: If, scope: Scope) -> Stmt:
-        events = self.events.of(node.condition, scope)
-        barrier = self.barrier(events, node, scope)
-        self.remember(events)
+        self.remember(self.events.of(node.condition, scope))
         varies, start = scope.varies(node.condition), self.pending
         then = self.stmt(node.then, scope.under(node.condition, varies))
         after, self.pending = self.pending, start
         otherwise = node.otherwise
         if otherwise is not None:
             otherwise = self.stmt(otherwise, scope.under(make.TRUE, varies))
-        self.pending = [*self.pending, *(event for event in after if event not in self.pending)]
+        self.pending = self.pending | after
         same = then is node.then and otherwise is node.otherwise
-        return _sequence(barrier, node if same else node.copy(then=then, otherwise=otherwise))
+        return node if same else node.copy(then=then, otherwise=otherwise)
 
 
 def _sequence(barrier: list[Stmt], node: Stmt) -> Stmt:
@@ -181,6 +179,6 @@ def _refusal(node: Stmt, where: str) -> UserError:
     return UserError(
         f"barrier needed in divergent code, for {', '.join(names)}",
         because=f"threads of a block pass values to each other under {where}, which differs between them",
-        legal="compute the shared stage outside the condition, or make the condition the same for all threads of a block",
+        legal="compute the shared stage outside it, or make it the same for all threads of a block",
         location=node.loc,
     )

@@ -98,7 +98,11 @@ def _never_meet(store: Store, other: Store, inner: set[E.Var]) -> bool:
 def _in_registers(loop: For, carried: list[Carried]) -> Stmt:
     held = {one.store: [_register(one.store, step) for step in range(1, one.steps + 1)] for one in carried}
     reads = {load: make.load(held[one.store][step - 1], ()) for one in carried for load, step in one.loads.items()}
-    start = [_copy(register, _first(store, loop, step), store) for store in held for step, register in enumerate(held[store], 1)]
+    start = [
+        _copy(register, _first(store, loop, step), store)
+        for store in held
+        for step, register in enumerate(held[store], 1)
+    ]
     top = _top(loop)
     steps: list[Stmt] = []
     shifts: list[Stmt] = []

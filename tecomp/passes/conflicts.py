@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations_with_replacement
+from typing import Final
 
 from ..errors import UserError
 from ..ir import expr as E
 from ..ir.stmt import Buffer, Launch
-from .accesses import Access, accesses, bound_vars
+from .accesses import bound_vars, touched
 from .events import Event, Events
 from .overlap import Overlap
 
-MOST_PAIRS = 1 << 14
-"""Pairs of accesses to one buffer that are compared; more are taken to conflict."""
+MOST_PAIRS: Final = 1 << 14
+"""Pairs of accesses that are compared for one kernel; more are taken to conflict."""
 
 
 class Conflicts:
@@ -40,6 +40,8 @@ class Conflicts:
         common = _common(a.vars, b.vars, carrier)
         fixed = set(a.pinned) & set(b.pinned)
         key = (a.indices, b.indices, common, frozenset(fixed))
+        if key not in self.known and len(self.known) >= MOST_PAIRS:
+            return True
         if key not in self.known:
             owners = [var for var in self.threads if var not in dict(fixed)]
             private = self.bound.difference(common)
@@ -70,26 +72,16 @@ def check_blocks(launch: Launch, events: Events) -> None:
     threads = {var for _, var in launch.threads}
     bound = bound_vars(launch.body) | (threads - set(blocks))
     overlap = Overlap(blocks, bound.__contains__)
-    touches: dict[Buffer, dict[Access, None]] = {}
-    for access in accesses(launch.body):
-        if access.buffer in events.watched and access.buffer.scope == "global":
-            touches.setdefault(access.buffer, {})[access] = None
-    for buffer, found in touches.items():
-        if not _apart(overlap, list(found)):
+    passed = [buffer for buffer in events.watched if buffer.scope == "global"]
+    for buffer, touches in touched(launch.body, passed).items():
+        if not overlap.all_apart(*touches):
             _refuse(launch, buffer)
-
-
-def _apart(overlap: Overlap, touches: list[Access]) -> bool:
-    if sum(access.writes for access in touches) * len(touches) > MOST_PAIRS:
-        return False
-    pairs = combinations_with_replacement(touches, 2)
-    return all(overlap.apart(a.indices, b.indices) for a, b in pairs if a.writes or b.writes)
 
 
 def _refuse(launch: Launch, buffer: Buffer) -> None:
     raise UserError(
         f"global buffer {buffer.name} is written by one block and read by another of the same kernel",
         because="the blocks of a kernel run in any order, and none waits for another",
-        legal=f"compute_root of {buffer.name}, so that it gets a kernel of its own; or bind the same axes in both stages",
+        legal=f"compute_root of {buffer.name}, for a kernel of its own; or bind the same axes in both stages",
         location=buffer.loc or launch.loc,
     )

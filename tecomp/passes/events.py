@@ -10,7 +10,7 @@ from ..arith import can_prove
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt
 from ..ir.subst import substitute
 from ..ir.visit import walk
 from .accesses import Access, accesses
@@ -95,6 +95,10 @@ class Events:
     def last(self, node: Stmt, scope: Scope) -> list[Event]:
         """Return the events of `node` that no barrier inside it comes after."""
         return self._edge(node, scope, -1)[0]
+
+    def closes(self, node: Stmt, scope: Scope) -> bool:
+        """Return whether a barrier is met in `node` for certain."""
+        return self._edge(node, scope, 1)[1]
 
     def _edge(self, node: Stmt, scope: Scope, order: int) -> tuple[list[Event], bool]:
         """Return the events from one end up to a barrier, and whether a barrier is met for certain."""

@@ -14,12 +14,16 @@ from ..ir.visit import rewrite, walk
 
 
 def comparisons(body: Stmt, var: E.Var) -> list[E.Compare]:
-    """Return the comparisons `a < b` and `a <= b` that name `var` and without which conditions in `body` would be weaker."""
+    """Return the `a < b` and `a <= b` naming `var` that conditions in `body` need to hold."""
     found: dict[E.Compare, None] = {}
     for node in walk(body):
         if isinstance(node, (If, E.IfElse, E.Select)):
             for part in conjuncts(node.condition):
-                if isinstance(part, (E.Lt, E.Le)) and part.a.dtype is INDEX and any(below is var for below in walk(part)):
+                if (
+                    isinstance(part, (E.Lt, E.Le))
+                    and part.a.dtype is INDEX
+                    and any(below is var for below in walk(part))
+                ):
                     found[part] = None
     return list(found)
 

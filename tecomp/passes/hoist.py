@@ -1,12 +1,12 @@
-"""Hoist: conditions and allocations that every iteration of a loop repeats move in front of it.
+"""Hoist: what every iteration of a loop repeats moves in front of it, and equal guards in a row become one.
 
     for i in range(n):                    if j < m:
         if j < m:                             t = alloc(f32[16])
             t = alloc(f32[16])       ->       for i in range(n):
             ...                                   ...
 
-A condition that reads memory stays: the loop might not run, and its body might change what it reads. Allocations stay
-inside loops whose iterations run at once, each with its own.
+Conditions, values and allocations move. What reads memory stays: the loop might not run, and its body might change what
+is read. Allocations stay inside loops whose iterations run at once, each with its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, For, If, LoopKind, Stmt
+from ..ir.stmt import Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt
 from ..ir.visit import rewrite
 from ..target import Target
 from .accesses import has, uses
@@ -27,18 +27,60 @@ ONE_AFTER_THE_OTHER: Final = (LoopKind.SERIAL, LoopKind.UNROLLED)
 
 
 def run(func: Func, target: Target) -> Func:
-    """Return `func` with invariant conditions and allocations in front of their loops."""
-    return func.with_body(rewrite(func.body, stmts={For: _loop}))
+    """Return `func` with invariant conditions, values and allocations in front of their loops."""
+    return func.with_body(hoisted(func.body))
 
 
-def _loop(loop: For) -> Stmt:
-    body = loop.body
-    if isinstance(body, Alloc) and loop.kind in ONE_AFTER_THE_OTHER:
-        if not any(uses(extent, {loop.var}) for extent in (*body.buffer.shape, *(body.buffer.strides or ()))):
-            return body.copy(body=_loop(loop.copy(body=body.body)))
+def hoisted(root: Stmt) -> Stmt:
+    """Return `root` with what its loops repeat in front of them."""
+    return rewrite(root, stmts={For: in_front, Seq: _one_guard})
+
+
+def in_front(loop: For) -> Stmt:
+    """Return a loop with what all its iterations begin with in front of it."""
+    body = _alloc_first(loop.body)
+    if isinstance(body, Alloc) and loop.kind in ONE_AFTER_THE_OTHER and not _sized_by(body.buffer, loop.var):
+        return body.copy(body=in_front(loop.copy(body=body.body)))
+    if isinstance(body, Let) and not uses(body.value, {loop.var}) and not has(body.value, E.Load):
+        return body.copy(body=in_front(loop.copy(body=body.body)))
     if isinstance(body, If) and body.otherwise is None:
         return _guarded(loop, body)
     return loop
+
+
+def _alloc_first(body: Stmt) -> Stmt:
+    """a; t = alloc; b  ->  t = alloc; a; b"""
+    if not (isinstance(body, Seq) and body.stmts and isinstance(body.stmts[-1], Alloc)):
+        return body
+    *before, alloc = body.stmts
+    return alloc.copy(body=Seq((*before, *_parts(alloc.body))))
+
+
+def _one_guard(seq: Seq) -> Stmt:
+    """if c: a; if c: b  ->  if c: (a; b), where c reads no memory."""
+    steps: list[Stmt] = []
+    for step in seq.stmts:
+        last = steps[-1] if steps else None
+        if isinstance(last, If) and isinstance(step, If) and _same_guard(last, step):
+            steps[-1] = last.copy(then=_one_guard(Seq((*_parts(last.then), *_parts(step.then)))))
+        else:
+            steps.append(step)
+    if len(steps) == len(seq.stmts):
+        return seq
+    return steps[0] if len(steps) == 1 else seq.copy(stmts=tuple(steps))
+
+
+def _same_guard(a: If, b: If) -> bool:
+    alike = a.condition is b.condition and a.otherwise is None and b.otherwise is None
+    return alike and not has(a.condition, E.Load)
+
+
+def _parts(stmt: Stmt) -> tuple[Stmt, ...]:
+    return stmt.stmts if isinstance(stmt, Seq) else (stmt,)
+
+
+def _sized_by(buffer: Buffer, var: E.Var) -> bool:
+    return any(uses(extent, {var}) for extent in (*buffer.shape, *(buffer.strides or ())))
 
 
 def _guarded(loop: For, guard: If) -> Stmt:
@@ -51,4 +93,4 @@ def _guarded(loop: For, guard: If) -> Stmt:
     if not outside:
         return loop
     rest = guard.copy(condition=make.logical_and(*inside)) if inside else guard.then
-    return If(make.logical_and(*outside), _loop(loop.copy(body=rest)), loc=guard.loc)
+    return If(make.logical_and(*outside), in_front(loop.copy(body=rest)), loc=guard.loc)

@@ -9,7 +9,7 @@ from ..ir import expr as E
 from ..ir.stmt import Alloc, For, LoopKind, Stmt, Store
 from ..ir.visit import walk
 from ..target import Target
-from .accesses import accesses, bound_vars, stored
+from .accesses import bound_vars, stored, touched
 from .overlap import Overlap
 
 
@@ -46,6 +46,7 @@ def _first_store(node: Stmt) -> str:
 
 
 def last_store(node: Stmt) -> str:
+    """Return what the work of `node` itself is called: the last buffer it stores to."""
     names = [below.buffer.name for below in walk(node) if isinstance(below, Store)]
     return names[-1] if names else "(no store)"
 
@@ -73,10 +74,7 @@ def writer_tags(node: Alloc) -> frozenset[str]:
 def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -> None:
     """Refuse registers that one thread of `owners` fills and another reads."""
     overlap = Overlap(owners, bound_vars(node.body).__contains__)
-    touches = [access for access in accesses(node.body) if access.buffer is node.buffer]
-    writes = dict.fromkeys(access.indices for access in touches if access.writes)
-    reads = dict.fromkeys(access.indices for access in touches if not access.writes)
-    if all(overlap.apart(write, read) for write in writes for read in reads):
+    if overlap.all_apart(*touched(node.body, [node.buffer])[node.buffer]):
         return
     name = node.buffer.name
     raise ScheduleError(

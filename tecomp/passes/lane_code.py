@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final
+
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
@@ -140,7 +143,7 @@ class LaneCode:
         return Alloc(new, self.stmt(node.body), loc=node.loc)
 
 
-_VERBS = {
+_VERBS: Final[dict[type[Stmt], Callable[[LaneCode, Any], Stmt]]] = {
     Store: LaneCode.store,
     Evaluate: LaneCode.evaluate,
     Seq: LaneCode.seq,

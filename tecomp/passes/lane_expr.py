@@ -13,11 +13,12 @@ from ..ir.node import Expr
 from ..ir.stmt import Buffer, Stmt, Store
 from ..ir.visit import rewrite
 from . import lanes
-from .accesses import allocated
+from .accesses import allocated, has
 
 Request = tuple[Expr, Expr]
 """An expression and the mask (TRUE: every lane) under which it is evaluated."""
-Steps = Generator[Request, Expr, Expr]
+Build = Callable[[Any, Any], Expr]
+Steps = Generator[Request, Any, Expr]
 
 
 class Wide(NamedTuple):
@@ -52,7 +53,7 @@ class LaneExprs:
     def under(self, root: Expr, mask: Expr) -> Expr:
         """Return `root` in all lanes; lanes outside `mask` hold anything, and read nothing."""
         running: list[tuple[Request, Steps]] = [((root, mask), self.steps(root, mask))]
-        reply: Any = None
+        reply: Expr | None = None
         while running:
             request, steps = running[-1]
             try:
@@ -64,6 +65,7 @@ class LaneExprs:
             reply = self.memo.get(wanted)
             if reply is None:
                 running.append((wanted, self.steps(*wanted)))
+        assert reply is not None
         return reply
 
     def steps(self, node: Expr, mask: Expr) -> Steps:
@@ -76,7 +78,7 @@ class LaneExprs:
         operands: list[Expr] = []
         for operand in node.operands():
             operands.append((yield operand, mask))
-        return lanes.build(node, operands)
+        return lanes.spread_value(lanes.build(node, operands))
 
     def load(self, node: E.Load, mask: Expr) -> Steps:
         indices: list[Expr] = []
@@ -86,11 +88,13 @@ class LaneExprs:
         wide = self.wide.get(node.buffer)
         if wide is not None:
             return E.Load(wide.buffer, (*indices, self.number), self.spread_mask(wide.mask(mask), own))
-        if all(index.dtype.lanes == 1 for index in indices) and own.dtype.lanes == 1:
-            if not indices or mask in self.inhabited or _inside(node.buffer, indices):
-                return E.Load(node.buffer, tuple(indices), own)
-        spread = (*indices[:-1], make.broadcast(indices[-1], self.lanes)) if indices else ()
-        return E.Load(node.buffer, spread, self.spread_mask(mask, own))
+        uniform = all(index.dtype.lanes == 1 for index in indices)
+        safe = not indices or mask in self.inhabited or (uniform and _inside(node.buffer, indices))
+        if uniform and own.dtype.lanes == 1 and safe:
+            return E.Load(node.buffer, tuple(indices), own)
+        if uniform:
+            indices[-1] = make.broadcast(indices[-1], self.lanes)
+        return E.Load(node.buffer, tuple(indices), self.spread_mask(mask, own))
 
     def spread_mask(self, mask: Expr, own: Expr) -> Expr:
         """Return both masks as one of all lanes, or TRUE."""
@@ -107,13 +111,17 @@ class LaneExprs:
 
     def conjunction(self, node: E.And, mask: Expr) -> Steps:
         a = yield node.a, mask
-        b = yield node.b, mask if a.dtype.lanes == 1 else both(mask, a)
+        b = yield node.b, both(mask, a) if a.dtype.lanes > 1 else mask
+        if a.dtype.lanes < b.dtype.lanes:
+            b = yield node.b, self.spread_mask(mask, a)
         return both(a, b)
 
     def disjunction(self, node: E.Or, mask: Expr) -> Steps:
         a = yield node.a, mask
-        b = yield node.b, mask if a.dtype.lanes == 1 else both(mask, opposite(a))
-        return lanes.build(node, [a, b])
+        b = yield node.b, both(mask, opposite(a)) if a.dtype.lanes > 1 else mask
+        if a.dtype.lanes < b.dtype.lanes:
+            b = yield node.b, self.spread_mask(mask, opposite(a))
+        return either(a, b)
 
     def division(self, node: E.Binary, mask: Expr) -> Steps:
         """A divisor is 1 in the lanes left out: it might be zero there."""
@@ -122,7 +130,7 @@ class LaneExprs:
         if mask is not make.TRUE and not isinstance(lanes.spread_value(b), E.Const):
             one = make.broadcast(make.const(1, b.dtype.element), self.lanes)
             b = E.Select(make.broadcast(mask, self.lanes), make.broadcast(b, self.lanes), one)
-        return lanes.build(node, [a, b])
+        return lanes.spread_value(lanes.build(node, [a, b]))
 
     def one_lane(self, root: Stmt, lane: Expr) -> Stmt:
         """Return `root` as it is, its accesses to buffers with a dimension for the lane at that lane."""
@@ -140,24 +148,35 @@ class LaneExprs:
         return rewrite(root, {E.Load: load}, {Store: store}) if wide else root
 
 
+_DIVISIONS: Final = (E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
 _STEPS: Final[dict[type[Expr], Callable[[LaneExprs, Any, Expr], Steps]]] = {
     E.Load: LaneExprs.load,
     E.IfElse: LaneExprs.choice,
     E.And: LaneExprs.conjunction,
     E.Or: LaneExprs.disjunction,
-    E.FloorDiv: LaneExprs.division,
-    E.FloorMod: LaneExprs.division,
-    E.TruncDiv: LaneExprs.division,
-    E.TruncMod: LaneExprs.division,
+    **dict.fromkeys(_DIVISIONS, LaneExprs.division),
 }
 
 
 def both(a: Expr, b: Expr) -> Expr:
     """Return a and b, lane by lane."""
-    if a is make.TRUE or b is make.TRUE or a is b:
-        return b if a is make.TRUE else a
-    lanes_ = max(a.dtype.lanes, b.dtype.lanes)
-    return E.And(make.broadcast(a, lanes_), make.broadcast(b, lanes_)) if lanes_ > 1 else make.logical_and(a, b)
+    return _joined(a, b, make.TRUE, make.logical_and, E.And, make.bitwise_and)
+
+
+def either(a: Expr, b: Expr) -> Expr:
+    """Return a or b, lane by lane."""
+    return _joined(a, b, make.FALSE, make.logical_or, E.Or, make.bitwise_or)
+
+
+def _joined(a: Expr, b: Expr, neutral: Expr, scalar: Build, lazy: Build, strict: Build) -> Expr:
+    """Vectors that read or divide join strictly: all lanes are evaluated, and the masks inside `b` must stay."""
+    if a is neutral or b is neutral or a is b:
+        return b if a is neutral else a
+    count = max(a.dtype.lanes, b.dtype.lanes)
+    if count == 1:
+        return scalar(a, b)
+    join = strict if has(b, E.Load, *_DIVISIONS) else lazy
+    return join(make.broadcast(a, count), make.broadcast(b, count))
 
 
 def opposite(condition: Expr) -> Expr:

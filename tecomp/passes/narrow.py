@@ -159,7 +159,9 @@ class _Narrow:
 
     def thread(self, old: E.Var) -> E.Var:
         assert old.min is not None and old.extent is not None
-        self.vars[old] = new = E.Var(old.name, INT32, as_type(INT32, self.expr(old.min)), self.expr(old.extent))
+        self.vars[old] = new = E.Var(
+            old.name, INT32, *(as_type(INT32, self.expr(part)) for part in (old.min, old.extent))
+        )
         return new
 
     def let(self, node: Let) -> Stmt:

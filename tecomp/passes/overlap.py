@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from itertools import combinations_with_replacement
+from typing import Final, NamedTuple
 
 from ..arith.affine import Affine, affine, lane
 from ..arith.interval import interval
@@ -21,6 +22,9 @@ from ..ir.node import Expr
 from ..ir.visit import walk
 
 Private = Callable[[E.Var], bool]
+Indices = tuple[Expr, ...]
+MOST_PAIRS: Final = 4096
+"""Pairs of accesses that are compared one by one."""
 
 
 class _Term(NamedTuple):
@@ -57,6 +61,21 @@ class Overlap:
         """Return whether no two different owners touch one element by `a` and `b`."""
         agreeing = self.agreeing(a, b)
         return agreeing is None or agreeing == self.owners
+
+    def all_apart(self, writes: Iterable[Indices], reads: Iterable[Indices]) -> bool:
+        """Return whether no element that one owner writes is touched by another, whichever accesses they are.
+
+        Accesses that differ in constants only, as an unrolled loop leaves them, are first taken together. More than
+        MOST_PAIRS pairs beyond that are not looked at: the answer is False.
+        """
+        if self._pairs_apart(hulls(writes), hulls(reads)):
+            return True
+        written, read = list(dict.fromkeys(writes)), list(dict.fromkeys(reads))
+        return len(written) * (len(written) + len(read)) <= MOST_PAIRS and self._pairs_apart(written, read)
+
+    def _pairs_apart(self, writes: list[Indices], reads: list[Indices]) -> bool:
+        both = all(self.apart(a, b) for a, b in combinations_with_replacement(writes, 2))
+        return both and all(self.apart(a, b) for a in writes for b in reads)
 
     def _join_quotients(self, forced: set[Expr]) -> None:
         """Where f // c and f % c both agree, f agrees, and with it the digits of f."""
@@ -109,6 +128,23 @@ class Overlap:
         if isinstance(node, E.Var):
             return node in self.owners or is_lane(node) or self.private(node)
         return isinstance(node, E.Load) or node.dtype.lanes > 1
+
+
+def hulls(accesses: Iterable[Indices]) -> list[Indices]:
+    """Return the accesses, those with the same terms as one: its constants are all those between theirs."""
+    ends: dict[tuple[object, ...], tuple[list[Affine], list[int], list[int]]] = {}
+    for indices in accesses:
+        forms = [affine(index) for index in indices]
+        constants = [form.constant for form in forms]
+        key = tuple(form.key()[0] for form in forms)
+        _, low, high = ends.setdefault(key, (forms, constants, constants))
+        ends[key] = (forms, list(map(min, low, constants)), list(map(max, high, constants)))
+    return [tuple(map(_hull, *parts)) for parts in ends.values()]
+
+
+def _hull(form: Affine, low: int, high: int) -> Expr:
+    start = form.shifted(low - form.constant).expr()
+    return start if low == high else E.Add(start, lane(high - low + 1))
 
 
 def is_lane(var: E.Var) -> bool:

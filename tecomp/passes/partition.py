@@ -8,8 +8,9 @@
                                                     if io*16 + ii < n:
                                                         B[...] = A[...]
 
-A guard that needs its loop's first iterations (padding: 1 <= x) gives a third loop, before. Only the loop without guards
-is looked into further, and no nest is split more than MOST_NESTED times: the program grows by a constant factor.
+A guard that needs its loop's first iterations (padding: 1 <= x) gives a third loop, before. Only the loop without
+guards is looked into further, and no nest is split more than MOST_NESTED times: the program grows by a constant factor.
+Loops over threads, and loops around them, stay whole.
 """
 
 from __future__ import annotations
@@ -58,38 +59,39 @@ def run(func: Func, target: Target) -> Func:
 
 
 class _Partition:
-    """Splits below one point of the program: what holds there, the thread variables, how many splits are left."""
+    """Splits below one point of the program: what holds there, the variables of lanes and threads, and how many
+    splits are left."""
 
-    def __init__(self, facts: Facts, threads: frozenset[E.Var], left: int) -> None:
-        self.facts, self.threads, self.left = facts, threads, left
+    def __init__(self, facts: Facts, at_once: frozenset[E.Var], left: int) -> None:
+        self.facts, self.at_once, self.left = facts, at_once, left
 
     def stmt(self, node: Stmt) -> Stmt:
         if self.left == 0:
             return node
         match node:
-            case For() if node.kind in SPLIT_KINDS:
+            case For() if node.kind in SPLIT_KINDS and not _shared(node):
                 return self.loop(node)
-            case For(kind=LoopKind.THREAD):
-                return self.below(node, threads=self.threads | {node.var})
             case For():
-                return node
+                return self.below(node, at_once=self.at_once | {node.var})
             case Launch():
-                return self.below(node, threads=self.threads | {var for _, var in node.threads})
+                return self.below(node, at_once=self.at_once | {var for _, var in node.threads})
             case If():
                 return self.branch(node)
             case _:
                 return self.below(node)
 
-    def below(self, node: Stmt, facts: Facts | None = None, threads: frozenset[E.Var] | None = None, less: int = 0) -> Stmt:
-        inner = _Partition(facts or self.facts, self.threads if threads is None else threads, self.left - less)
+    def below(
+        self, node: Stmt, facts: Facts | None = None, at_once: frozenset[E.Var] | None = None, less: int = 0
+    ) -> Stmt:
+        inner = _Partition(facts or self.facts, self.at_once if at_once is None else at_once, self.left - less)
         return node.map(inner.stmt, lambda expr: expr)
 
     def branch(self, node: If) -> Stmt:
-        then = _Partition(self.facts.assume(node.condition), self.threads, self.left).stmt(node.then)
+        then = _Partition(self.facts.assume(node.condition), self.at_once, self.left).stmt(node.then)
         otherwise = node.otherwise
         if otherwise is not None:
             facts = self.facts.assume(make.logical_not(node.condition))
-            otherwise = _Partition(facts, self.threads, self.left).stmt(otherwise)
+            otherwise = _Partition(facts, self.at_once, self.left).stmt(otherwise)
         same = then is node.then and otherwise is node.otherwise
         return node if same else node.copy(then=then, otherwise=otherwise)
 
@@ -112,16 +114,19 @@ class _Partition:
         if self.proves(stretch.end, stretch.first):
             return []
         var = _variable(node.var, stretch)
-        few = constant_upper(stretch.extent, self.facts)
-        kind = LoopKind.SERIAL if node.kind is LoopKind.PARALLEL and few is not None and few < FEW else node.kind
+        kind = LoopKind.SERIAL if node.kind is LoopKind.PARALLEL and self.is_short(stretch) else node.kind
         body = fresh_loops(substitute_stmt(node.body, {node.var: var}))
         return [node.copy(var=var, kind=kind, body=body)]
+
+    def is_short(self, stretch: Stretch) -> bool:
+        most = constant_upper(stretch.extent, self.facts)
+        return most is not None and most < FEW
 
     def proves(self, low: Expr, high: Expr) -> bool:
         return can_prove(make.le(low, high), self.facts)
 
     def unguarded(self, node: For, whole: Stretch) -> tuple[Stretch, set[Expr]] | None:
-        """Return the stretch of iterations in which guards of the body hold, and those guards; None where not worth it."""
+        """Return the iterations in which guards of the body hold, and those guards; None where not worth it."""
         if isinstance(node.extent, E.Const) and node.extent.value < FEW:
             return None
         first, end = whole
@@ -157,7 +162,7 @@ class _Partition:
             return None
         form = affine(greatest)
         coefficient, rest = form.terms.get(node.var, 0), form.without(node.var).expr()
-        if coefficient == 0 or uses(rest, {node.var} | bound_vars(node.body) | self.threads) or has(rest, E.Load):
+        if coefficient == 0 or uses(rest, {node.var} | bound_vars(node.body) | self.at_once) or has(rest, E.Load):
             return None
         rest = rest if isinstance(guard, E.Lt) else make.sub(rest, 1)
         if coefficient > 0:
@@ -176,6 +181,11 @@ class Held(NamedTuple):
 
     first: Expr | None
     end: Expr | None
+
+
+def _shared(loop: For) -> bool:
+    """Return whether a loop launches kernels, or threads of a block divide work in it: a copy would cost much."""
+    return any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in walk(loop.body))
 
 
 def _variable(old: E.Var, stretch: Stretch) -> E.Var:

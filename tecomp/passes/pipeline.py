@@ -41,6 +41,7 @@ PIPELINE = (
     Pass("prefetch", prefetch.run, CUDA, LOOPS, "waits on loads only where carry made iterations depend on registers"),
     Pass("launch", launch.run, CUDA, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
+    Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),
     Pass(
         "offsets", _offsets, ALL, FLAT, "last: dimensions are of no more use, and the interval of each offset is final"
     ),

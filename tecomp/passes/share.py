@@ -33,7 +33,9 @@ def run(func: Func, target: Target) -> Func:
 
 def _named(launch: Launch) -> Stmt:
     threads = {var for _, var in launch.threads}
-    uses = Counter(found for stmt in _statements(launch.body) for expr in stmt.expressions() for found in _largest(expr, threads))
+    uses = Counter(
+        found for stmt in _statements(launch.body) for expr in stmt.expressions() for found in _largest(expr, threads)
+    )
     shared = [expr for expr, count in uses.items() if count > 1 and modular(expr).coefficient == 1][: len(NAMES)]
     if not shared:
         return launch
@@ -57,7 +59,9 @@ def _largest(root: Expr, threads: set[E.Var]) -> Iterator[Expr]:
     for node in reversed(list(walk(root))):
         below = node.operands()
         own[node] = node.dtype is INDEX and (
-            node in threads or isinstance(node, E.Const) or (bool(below) and all(own.get(part, False) for part in below))
+            node in threads
+            or isinstance(node, E.Const)
+            or (bool(below) and all(own.get(part, False) for part in below))
         )
     stack = [root]
     while stack:

@@ -11,7 +11,6 @@ from ..arith import NO_FACTS, Facts, simplify
 from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
-from ..ir.node import Expr
 from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
 from ..target import Target

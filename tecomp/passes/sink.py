@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..arith import bounds_of
+from ..arith import bounds_of, simplify
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
 from .accesses import loaded, stored, uses
 
@@ -82,4 +82,4 @@ def anywhere(condition: Expr, variables: set[E.Var]) -> Expr:
     if low is None or uses(low, variables):
         return make.TRUE
     zero = make.const(0, INDEX)
-    return make.lt(low, zero) if isinstance(condition, E.Lt) else make.le(low, zero)
+    return simplify(make.lt(low, zero) if isinstance(condition, E.Lt) else make.le(low, zero))

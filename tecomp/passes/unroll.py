@@ -16,6 +16,7 @@ from ..ir.func import Func
 from ..ir.stmt import Evaluate, For, LoopKind, Seq, Stmt, Store
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..target import Target
+from .hoist import in_front
 
 MOST_STATEMENTS: Final = 1024
 """Stores and calls that one outermost loop may become."""
@@ -41,10 +42,17 @@ def _expand(node: Stmt) -> tuple[Stmt, int]:
     new = node.map(below, lambda expr: expr)
     if not (isinstance(new, For) and new.kind is LoopKind.UNROLLED and isinstance(new.extent, E.Const)):
         return new, count
-    extent = int(new.extent.value)
+    extent = max(int(new.extent.value), 0)
     if extent > 1 and extent * count > MOST_STATEMENTS:
         return new, count
-    return _iterations(new, max(extent, 0)), extent * count
+    return _inside(in_front(new), extent), extent * count
+
+
+def _inside(node: Stmt, extent: int) -> Stmt:
+    """Return the iterations of the loop, inside what all of them share."""
+    if isinstance(node, For) and node.kind is LoopKind.UNROLLED:
+        return _iterations(node, extent)
+    return node.map(lambda part: _inside(part, extent), lambda expr: expr)
 
 
 def _iterations(loop: For, extent: int) -> Stmt:

@@ -4,13 +4,13 @@
         if io*8 + i < n:                 ->     B[ramp(io*8, 1, 8)] = A[ramp(io*8, 1, 8)] + broadcast(1, 8)
             B[io*8 + i] = A[io*8 + i] + 1         in the lanes where ramp(io*8, 1, 8) < broadcast(n, 8)
 
-Lanes where a guard is false are neither read nor written. A loop stays serial where its lanes could meet in one element,
-where a vectorized or thread loop lies inside it, and (that statement only) where control differs from lane to lane.
+Lanes where a guard is false are neither read nor written. A loop stays serial where its lanes could meet in one
+element, where a vectorized or thread loop lies inside it, and (that statement only) where control differs from lane
+to lane.
 """
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
 from typing import Final
 
 from ..dtype import INDEX
@@ -18,11 +18,11 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Buffer, For, LoopKind, Seq, Stmt
+from ..ir.stmt import For, LoopKind, Seq, Stmt
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import walk
 from ..target import Target
-from .accesses import Access, accesses, allocated, bound_vars, stored
+from .accesses import accesses, allocated, bound_vars, stored, touched
 from .lane_code import LaneCode
 from .overlap import Overlap
 
@@ -30,8 +30,6 @@ MOST_LANES: Final = 64
 """A longer loop runs in steps of a natural vector."""
 VECTOR_BYTES: Final = {"llvm": 64, "cuda": 16}
 """The natural vector: an AVX-512 register, the widest load of a GPU thread."""
-MOST_PAIRS: Final = 4096
-"""Pairs of accesses that are compared before a loop is left serial."""
 
 
 def run(func: Func, target: Target) -> Func:
@@ -103,19 +101,6 @@ def _widest(body: Stmt) -> int:
 
 def lanes_apart(loop: For) -> bool:
     """Return whether no element that one iteration writes is touched by another."""
-    inside = bound_vars(loop.body)
-    overlap = Overlap([loop.var], inside.__contains__)
-    own = allocated(loop.body)
-    shared: dict[Buffer, dict[Access, None]] = {buffer: {} for buffer in stored(loop.body) if buffer not in own}
-    for access in accesses(loop.body):
-        if access.buffer in shared:
-            shared[access.buffer][access] = None
-    return all(_apart(overlap, list(touches)) for touches in shared.values())
-
-
-def _apart(overlap: Overlap, touches: list[Access]) -> bool:
-    writes = sum(access.writes for access in touches)
-    if writes * len(touches) > MOST_PAIRS:
-        return False
-    pairs = combinations_with_replacement(touches, 2)
-    return all(overlap.apart(a.indices, b.indices) for a, b in pairs if a.writes or b.writes)
+    overlap = Overlap([loop.var], bound_vars(loop.body).__contains__)
+    own, written = allocated(loop.body), stored(loop.body)
+    return all(overlap.all_apart(*touches) for touches in touched(loop.body, written - own).values())

@@ -119,7 +119,7 @@ def _length(stage: StageView, axis: IterVar, length: Any) -> Expr:
         raise UserTypeError(asked, f"it is of type {kind}", "a positive integer, or an integer expression over sizes")
     if isinstance(value, Const) and value.value <= 0:
         raise ScheduleError(asked, "a loop of that many iterations computes nothing", "a positive integer")
-    check_quantity(stage.plan, asked, value, axes=False)
+    check_quantity(stage.plan, asked, value)
     return value
 
 

@@ -87,7 +87,7 @@ def compute_root(stage: StageView) -> Change[None]:
 def set_scope(stage: StageView, scope: str) -> Change[None]:
     """Keep the result in global memory, in memory that a block's threads share, or in each thread's own.
 
-    Where nothing is said, the loops around the stage decide: local inside threadIdx, shared inside blockIdx, else global.
+    Where nothing is said, the loops around the stage decide: local in threadIdx, shared in blockIdx, else global.
 
         B: f32[64]    ->    B: f32[64] in shared
     """
@@ -118,7 +118,7 @@ def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
     if not condition.dtype.is_bool or condition.dtype.lanes > 1:
         asked = f"set_store_predicate: {predicate!r} on '{stage.name}'"
         raise UserTypeError(asked, f"it is {condition.dtype}, not a condition", "a comparison, such as axis == 0")
-    check_quantity(stage.plan, f"set_store_predicate: {condition!r} on '{stage.name}'", condition, axes=True)
+    check_quantity(stage.plan, f"set_store_predicate: {condition!r} on '{stage.name}'", condition, stage.op)
     return stage.state.replace(store_predicate=condition), None
 
 

@@ -9,6 +9,7 @@ from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir.node import Expr
 from ..ir.visit import walk
+from ..te.tensor import Operation
 from .plan import Plan
 
 _INFIX: Final[dict[type[Expr], str]] = {
@@ -35,9 +36,11 @@ _CALL: Final[dict[type[Expr], str]] = {
 """How a user writes each node that a schedule may hold, besides variables, constants and casts."""
 
 
-def check_quantity(plan: Plan, asked: str, value: Expr, *, axes: bool) -> None:
-    """Raise ScheduleError unless `value` is integer arithmetic over sizes and, where `axes` may occur, axes."""
-    legal = "arithmetic over sizes" + (" and axes" if axes else "")
+def check_quantity(plan: Plan, asked: str, value: Expr, axes_of: Operation | None = None) -> None:
+    """Raise ScheduleError unless `value` is arithmetic over sizes; with `axes_of` over its axes and threads too."""
+    legal = "arithmetic over sizes"
+    if axes_of is not None:
+        legal += f", thread axes and axes of '{axes_of.name}'"
     for node in walk(value):
         if isinstance(node, E.TensorRead):
             raise ScheduleError(
@@ -45,7 +48,7 @@ def check_quantity(plan: Plan, asked: str, value: Expr, *, axes: bool) -> None:
             )
         if not isinstance(node, (E.Var, E.Const, E.Cast)) and type(node) not in _INFIX and type(node) not in _CALL:
             raise ScheduleError(asked, f"{node!r} is no arithmetic that a schedule can hold", legal)
-        if isinstance(node, E.Var) and not axes and node in plan.owner:
+        if isinstance(node, E.Var) and plan.owner.get(node, axes_of) is not axes_of:
             raise ScheduleError(asked, f"'{node.name}' is an axis of '{plan.owner[node].name}'", legal)
 
 
@@ -61,8 +64,10 @@ def spell(value: Expr, name: Callable[[E.Var], str]) -> str:
     operands = [spell(operand, name) for operand in value.operands()]
     if type(value) in _CALL:
         return _CALL[type(value)].format(*operands)
+    loose = isinstance(value, E.Compare)
     tight = [
-        f"({text})" if type(part) in _INFIX else text for part, text in zip(value.operands(), operands, strict=True)
+        text if loose or type(part) not in _INFIX else f"({text})"
+        for part, text in zip(value.operands(), operands, strict=True)
     ]
     if isinstance(value, E.Cast):
         return f"{tight[0]}.astype({str(value.dtype)!r})"

@@ -10,11 +10,15 @@ from ..te.tensor import Operation, ScanOp
 
 
 class ScanGroup(NamedTuple):
-    """A scan with the stages around it: `init` computes its first steps, `body` is computed at each later one."""
+    """A scan with the stages around it."""
 
     scan: ScanOp
+    states: tuple[Operation, ...]
+    """The placeholders that stand for its result at earlier steps."""
     init: tuple[Operation, ...]
+    """What computes its first steps."""
     body: tuple[Operation, ...]
+    """What is computed at each later step."""
 
 
 class Membership(NamedTuple):
@@ -32,7 +36,7 @@ def membership(ops: Sequence[Operation]) -> Membership:
     groups = tuple(_group(op) for op in ops if isinstance(op, ScanOp))
     computed_by: dict[Operation, ScanOp] = {}
     written_into: dict[Operation, ScanOp] = {}
-    for scan, init, body in groups:
+    for scan, _, init, body in groups:
         for op in body:
             computed_by.setdefault(op, scan)
         written_into |= dict.fromkeys([*init, *(tensor.op for tensor in scan.update)], scan)
@@ -40,5 +44,7 @@ def membership(ops: Sequence[Operation]) -> Membership:
 
 
 def _group(scan: ScanOp) -> ScanGroup:
-    init = tuple(dict.fromkeys(tensor.op for tensor in scan.init))
-    return ScanGroup(scan, init, scan_body(scan))
+    states, init = (
+        tuple(dict.fromkeys(tensor.op for tensor in tensors)) for tensors in (scan.state_placeholder, scan.init)
+    )
+    return ScanGroup(scan, states, init, scan_body(scan))

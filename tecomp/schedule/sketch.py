@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..arith import simplify
 from ..ir import make
 from ..ir.axis import AxisKind, IterVar
 from ..ir.node import Expr
@@ -67,8 +68,10 @@ def _by_place(plan: Plan) -> dict[IterVar | None, list[Operation]]:
 
 def _heading(plan: Plan, state: StageState) -> str:
     outputs = [f"{tensor.dtype.short}[{', '.join(map(show, tensor.shape))}]" for tensor in state.op.outputs]
+    stepped = next((group.scan.name for group in plan.groups if state.op in group.states), "")
     notes = {
-        "placeholder": isinstance(state.op, PlaceholderOp),
+        f"state of {stepped}": stepped,
+        "placeholder": isinstance(state.op, PlaceholderOp) and not stepped,
         "output": state.is_output,
         "inlined": state.attach is INLINE,
         f"in {state.scope}": state.scope,
@@ -83,6 +86,8 @@ def _heading(plan: Plan, state: StageState) -> str:
 
 
 def _loop(state: StageState, axis: IterVar, domains: Domains) -> str:
+    if state.feeds is not None and state.is_update and axis is state.time_axis:
+        return f"for {axis.name} at the step of {state.feeds.name}"
     mark = state.mark(axis)
     hints = "".join(f", {name}={value}" for name, value in mark.pragmas)
     kind = " reduce" if axis.kind is AxisKind.REDUCE else ""
@@ -96,10 +101,10 @@ def _kind(mark: LoopMark) -> str:
 
 
 def _range(state: StageState, axis: IterVar, domains: Domains) -> str:
-    """Return the values of a loop as the arguments of range: those of an axis of the operation may begin elsewhere."""
+    """Return the values of a loop as the arguments of range; those of an axis of the operation may begin elsewhere."""
     extent = domains[axis].extent
     begin: Expr | None = axis.dom.min if axis.dom is not None else None
     if begin is None or begin is make.const(0, begin.dtype):
         return show(extent)
     assert axis.dom is not None
-    return f"{show(begin)}, {show(make.add(begin, axis.dom.extent))}"
+    return f"{show(begin)}, {show(simplify(make.add(begin, axis.dom.extent)))}"

@@ -50,6 +50,8 @@ class _Script:
         """The line that defines each size."""
         self.threads: dict[IterVar, str] = {}
         """The line that defines each thread axis."""
+        self.bound = {axis.var: axis for applied in plan.applied for axis in _threads(applied)}
+        """The thread axis that each variable is."""
         self.axes: dict[Var, str] = {}
         """How each axis is written; a variable stands for its axis."""
 
@@ -115,6 +117,8 @@ class _Script:
         """Return how a variable is written: as its axis, or as a size, which some stage's shape gives."""
         if var in self.axes:
             return self.axes[var]
+        if var in self.bound:
+            return self.thread(self.bound[var])
         owner = self.plan.owner.get(var)
         if owner is not None:
             self.stage(owner)
@@ -124,14 +128,20 @@ class _Script:
         return self.names(var)
 
     def size(self, var: Var) -> None:
-        for op in self.plan.ops:
-            for tensor in op.outputs:
-                for number, extent in enumerate(tensor.shape):
-                    if extent is var:
-                        text = f"{self.stage(op)}.output({tensor.value_index}).shape[{number}]"
-                        self.sizes[var] = f"{self.names(var)} = {text}"
-                        return
+        """Note where a size can be taken from: the first shape of which it is an extent."""
         self.sizes[var] = f"# {self.names(var)} is a variable of the computation"
+        for tensor in (tensor for op in self.plan.ops for tensor in op.outputs):
+            for number, extent in enumerate(tensor.shape):
+                if extent is var:
+                    source = f"{self.stage(tensor.op)}.output({tensor.value_index})"
+                    self.sizes[var] = f"{self.names(var)} = {source}.shape[{number}]"
+                    return
+
+
+def _threads(applied: Applied) -> Iterator[IterVar]:
+    for value in applied.arguments.values():
+        if isinstance(value, IterVar) and value.kind is AxisKind.THREAD:
+            yield value
 
 
 def _axes(op: Operation) -> dict[str, tuple[IterVar, ...]]:

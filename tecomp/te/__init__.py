@@ -7,7 +7,7 @@ A program, and the schedule that says how it is computed:
     s = te.create_schedule(B.op)
 """
 
-from ..schedule.schedule import create_schedule
+from ..schedule.schedule import Schedule, Stage, create_schedule
 from . import math as _math
 from .axis import reduce_axis, thread_axis
 from .compute import compute
@@ -22,9 +22,9 @@ from .tag import tag_scope
 from .tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
 
 __all__ = [
-    "ComputeOp", "Operation", "PlaceholderOp", "ScanOp", "Select", "Tensor", "TensorSlice", "all", "any",
-    "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "if_then_else", "infinity",
-    "likely", "max", "max_value", "min", "min_value", "nan", "placeholder", "prod", "reduce_axis", "scan",
-    "size_var", "sum", "tag_scope", "thread_axis", "var",
+    "ComputeOp", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Select", "Stage", "Tensor", "TensorSlice",
+    "all", "any", "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "if_then_else",
+    "infinity", "likely", "max", "max_value", "min", "min_value", "nan", "placeholder", "prod", "reduce_axis",
+    "scan", "size_var", "sum", "tag_scope", "thread_axis", "var",
 ]  # fmt: skip
 __all__ += _math.__all__

@@ -104,6 +104,12 @@ def dimensions(count: int) -> str:
     return "1 dimension" if count == 1 else f"{count} dimensions"
 
 
+def element_text(element: TensorRead) -> str:
+    """Return how an element was written: A[i, 0]."""
+    indices = ", ".join(map(plain, element.indices))
+    return f"{element.tensor.name}[{indices}]" if indices else f"{element.tensor.name}()"
+
+
 def pattern(tensor: Tensor) -> str:
     """Return how an element is written: A[i0, i1], or A() without dimensions."""
     if tensor.ndim == 0:

@@ -23,15 +23,15 @@ def check_graph(ends: Iterable[Operation | Tensor]) -> None:
     order = post_order(ends)
     scans = [op for op in order if isinstance(op, ScanOp)]
     readers = consumers(order)
-    _check_early_reads(order, scans, readers)
     _check_reduce_axes(order)
     _check_scan_parts(scans)
     for scan in scans:
         _check_scan_body(scan, readers, ends)
+    _check_early_reads(order, scans, readers)
 
 
 def _check_early_reads(order: Sequence[Operation], scans: Sequence[ScanOp], readers: Readers) -> None:
-    explained = {op: scan for scan in scans for op in scan.early_reads}
+    explained = {op: scan for scan in scans for op in scan.explained}
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
             scan = explained.get(op)

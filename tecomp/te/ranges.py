@@ -17,6 +17,7 @@ from ..ir import expr as E
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.visit import walk
+from .element import element_text
 from .grid import Array, Grid, Spans, evaluate, grid
 from .linear import Linear, linear
 from .reads import Access, Guards, accesses
@@ -104,7 +105,7 @@ def _outside_somewhere(op: ComputeOp, read: E.TensorRead, dim: int, guards: Guar
     reach = f"is {value}{_where(at, index)}"
     if at and all(_is_bounded(var, spans) for var in at):
         reach = f"lies in [{values[held].min()}, {values[held].max()}] and {reach}"
-    return Fault(_outside(op, read, dim, reach), early=value < 0 and _rises(op, index, at))
+    return Fault(_outside(op, read, dim, reach), early=value < 0 and _rises(op, index, at, spans))
 
 
 def _outside_at_the_end(op: ComputeOp, read: E.TensorRead, dim: int) -> Fault | None:
@@ -121,7 +122,8 @@ def _outside_at_the_end(op: ComputeOp, read: E.TensorRead, dim: int) -> Fault | 
         if ends is None:
             return None
         greatest = greatest.plus(ends[coefficient > 0], coefficient)
-        sizes.update(ends[1].terms)
+        if var.extent is not None:
+            sizes.update(ends[1].terms)
     excess = greatest.plus(extent, -1)
     if any(var not in sizes or coefficient < 0 for var, coefficient in excess.terms.items()):
         return None
@@ -131,9 +133,9 @@ def _outside_at_the_end(op: ComputeOp, read: E.TensorRead, dim: int) -> Fault | 
 
 
 def _ends(var: E.Var) -> tuple[Linear, Linear] | None:
-    """Return the least and the greatest value of an axis; None for what is no axis, or has other ends."""
-    if var.min is None or var.extent is None:
-        return None
+    """Return the least and the greatest value of an axis, of a size itself; None where they are no sums of sizes."""
+    if var.extent is None or var.min is None:
+        return Linear({var: 1}), Linear({var: 1})
     first, extent = linear(var.min), linear(var.extent)
     if first is None or extent is None or any(part.extent is not None for part in (*first.terms, *extent.terms)):
         return None
@@ -182,10 +184,10 @@ def _is_bounded(var: E.Var, spans: Spans) -> bool:
     return not any(isinstance(node, E.Var) and node.extent is None for node in ends)
 
 
-def _rises(op: ComputeOp, index: Expr, at: Mapping[E.Var, int]) -> bool:
-    """Answer whether the index is 0 or more at a later value of one axis, with the others as they are."""
+def _rises(op: ComputeOp, index: Expr, at: Mapping[E.Var, int], spans: Spans) -> bool:
+    """Answer whether the index is 0 or more at a later value of one axis of unknown span, the others as they are."""
     for axis in op.axis:
-        if axis.var in at:
+        if axis.var in at and axis.var not in spans:
             moved = evaluate(index, {var: np.array(value + LATER * (var is axis.var)) for var, value in at.items()})
             if moved is not None and moved >= 0:
                 return True
@@ -195,10 +197,11 @@ def _rises(op: ComputeOp, index: Expr, at: Mapping[E.Var, int]) -> bool:
 def _outside(op: ComputeOp, read: E.TensorRead, dim: int, reach: str) -> UserError:
     tensor = read.tensor
     extent = tensor.shape[dim]
-    last = str(int(extent.value) - 1) if isinstance(extent, E.Const) else f"{plain(extent)} - 1"
-    reads = f"0 to {last}, or te.if_then_else(condition, {read!r}, otherwise)"
+    form = linear(extent)
+    last = f"{plain(extent)} - 1" if form is None else _linear_text(form.plus(Linear({}, 1), -1))
+    reads = f"0 to {last}, or te.if_then_else(condition, {element_text(read)}, otherwise)"
     return UserError(
-        f"te.compute '{op.name}': {read!r} reads outside '{tensor.name}'",
+        f"te.compute '{op.name}': {element_text(read)} reads outside '{tensor.name}'",
         because=f"index {dim}, {plain(read.indices[dim])}, {reach}; '{tensor.name}' has extent {plain(extent)} there",
         legal="no read: it is empty" if last == "-1" else reads,
         location=op.loc,

@@ -15,6 +15,7 @@ from ..errors import UserError
 from ..ir.expr import Const, TensorRead, Var
 from ..ir.node import Expr
 from ..ir.visit import walk
+from .element import element_text
 from .graph import post_order, scan_body
 from .linear import linear
 from .ranges import faults
@@ -37,10 +38,10 @@ def check_recurrence(scan: ScanOp) -> None:
             follow.compute(op)
         elif isinstance(op, ScanOp):
             follow.inner_scan(op)
-    body = scan_body(scan)
+    body = set(scan_body(scan))
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
-            _check_early(scan, op, follow, op in body)
+            _explain(scan, op, follow, order, op in body)
 
 
 class _Follow:
@@ -118,7 +119,7 @@ class _Follow:
         depth = self.scan.depth
         reach = f"'{state.name}' at t - 1" + ("" if depth == 1 else f" to t - {depth}")
         return UserError(
-            f"te.scan '{self.scan.name}': '{op.name}' reads {read!r}",
+            f"te.scan '{self.scan.name}': '{op.name}' reads {element_text(read)}",
             because=because,
             legal=[reach, f"'{self._init(state)}' for the first rows", "an init of more steps"],
             location=op.loc,
@@ -139,17 +140,21 @@ def _position(op: ComputeOp, var: Var) -> int | None:
     return next((dim for dim, axis in enumerate(op.axis) if axis.var is var), None)
 
 
-def _check_early(scan: ScanOp, op: ComputeOp, follow: _Follow, in_body: bool) -> None:
-    """Look again at a read below row 0, over the steps at which the scan needs `op`."""
-    time = scan.output(0).shape[0]
+def _explain(scan: ScanOp, op: ComputeOp, follow: _Follow, order: Sequence[Operation], in_body: bool) -> None:
+    """Look again at a read below row 0, over the steps at which this scan and those inside it need `op`."""
     spans: dict[Var, tuple[int, int | None]] = {}
+    for inner in order:
+        if isinstance(inner, ScanOp):
+            spans.update(inner.spans.get(op, {}))
+    time = scan.output(0).shape[0]
     for dim, axis in enumerate(op.axis):
         known = [step for step in follow.steps(op, dim) if step is not None]
         if len(known) == len(follow.steps(op, dim)):
             last = int(time.value) - 1 + max(known) if isinstance(time, Const) else None
             spans[axis.var] = (scan.depth + min(known), last)
+    scan.spans[op] = spans
     fault = next(faults(op, spans), None)
     if fault is None:
-        scan.early_reads.add(op)
-    elif in_body:
+        scan.explained.add(op)
+    elif in_body and not fault.early:
         raise fault.error

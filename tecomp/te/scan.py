@@ -107,7 +107,7 @@ def _check_operations(asked: str, init: Tensor, update: Tensor, state: Tensor) -
             raise UserError(
                 f"{asked}: '{tensor.name}' as {role}",
                 because=f"it comes from a {type(tensor.op).__name__}, and the {role} is computed in place",
-                legal=f"te.compute({tensor.name}.shape, lambda *i: {tensor.name}[i])",
+                legal=f"te.compute({tensor.name}.shape, lambda *i: {tensor.name}(*i))",
             )
 
 

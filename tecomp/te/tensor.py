@@ -16,7 +16,7 @@ from ..dtype import DType
 from ..errors import UserError
 from ..ir import make
 from ..ir.axis import IterVar, Range
-from ..ir.expr import Const, Reduce, TensorRead
+from ..ir.expr import Const, Reduce, TensorRead, Var
 from ..ir.node import Expr, Operators
 from ..ir.visit import walk
 from ..location import Location
@@ -205,11 +205,13 @@ class ScanOp(Operation):
     """Rows of tensors computed in order: the first k by `init`, row t by `update` from rows t - 1 to t - k.
 
     The tuples have one entry for each state. `scan_axis` runs over [k, T); `spatial_axis_` lists the other dimensions
-    of all states, which only name them: they are scheduled on the update and the init. `early_reads` are the computes
-    whose reads below row 0 are none at the steps of this scan.
+    of all states, which only name them: they are scheduled on the update and the init.
+
+    Of computes with an `early` read, `spans` has the axes that are steps of this scan, with their first and last values
+    (None is not known); `explained` are those whose read is in range then.
     """
 
-    __slots__ = ("early_reads", "init", "inputs", "scan_axis", "spatial_axis_", "state_placeholder", "update")
+    __slots__ = ("explained", "init", "inputs", "scan_axis", "spans", "spatial_axis_", "state_placeholder", "update")
 
     def __init__(
         self,
@@ -227,7 +229,8 @@ class ScanOp(Operation):
         super().__init__(name, tag, attrs, loc, [(state.shape, state.dtype) for state in state_placeholder])
         self.scan_axis, self.spatial_axis_ = scan_axis, spatial_axis
         self.init, self.update, self.state_placeholder, self.inputs = init, update, state_placeholder, inputs
-        self.early_reads: set[ComputeOp] = set()
+        self.spans: dict[ComputeOp, dict[Var, tuple[int, int | None]]] = {}
+        self.explained: set[ComputeOp] = set()
 
     @property
     def input_tensors(self) -> tuple[Tensor, ...]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tecomp.ir import expr as E
+from tecomp.ir.evaluate import evaluate
 from tecomp.ir.func import Func
-from tecomp.ir.interpret import evaluate, interpret
+from tecomp.ir.interpret import interpret
 from tecomp.ir.stmt import Buffer
 from tecomp.ir.verify import verify
 from tecomp.target import Target
@@ -19,7 +20,7 @@ Pass = Callable[[Func, Target], Func]
 
 
 def arguments(func: Func, sizes: Mapping[str, int]) -> list[Any]:
-    """Return arrays for the buffers of `func` (integers in floats, so that sums are exact) and sizes for its scalars."""
+    """Return arrays for the buffers of `func`, integers even in floats so that sums are exact, and its scalars."""
     rng = np.random.default_rng(0)
     by_var = {var: sizes[var.name] for var in (*func.sizes(), *(p for p in func.params if isinstance(p, E.Var)))}
     made: list[Any] = []

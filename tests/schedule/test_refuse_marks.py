@@ -13,7 +13,14 @@ from tecomp.schedule import check_extent, create_schedule, declared_domains
 def test_vectorize_of_a_reduce_axis(chain, refused):
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot vectorize reduce axis 'k' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.C].vectorize(chain.k)
+           |     ^
+          because: its iterations combine into one element, so they cannot run at once
+          legal: a data axis of 'C': i
+    """,
     ):
         chain.s[chain.C].vectorize(chain.k)
 
@@ -21,7 +28,14 @@ def test_vectorize_of_a_reduce_axis(chain, refused):
 def test_parallel_of_a_reduce_axis(chain, refused):
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot parallelize reduce axis 'k' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.C].parallel(chain.k)
+           |     ^
+          because: its iterations combine into one element, so they cannot run at once
+          legal: a data axis of 'C': i
+    """,
     ):
         chain.s[chain.C].parallel(chain.k)
 
@@ -32,7 +46,14 @@ def test_parallel_of_a_full_reduction(chain, refused):
     s = create_schedule(S.op)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot parallelize reduce axis 'r' of 'S'
+          --> test_refuse_marks.py:LINE
+           |     s[S].parallel(r)
+           |     ^
+          because: its iterations combine into one element, so they cannot run at once
+          legal: a serial or an unrolled loop
+    """,
     ):
         s[S].parallel(r)
 
@@ -41,7 +62,14 @@ def test_vectorize_of_a_piece_of_a_reduce_axis(chain, refused):
     _ko, ki = chain.s[chain.C].split(chain.k, factor=8)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot vectorize reduce axis 'k.inner' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.C].vectorize(ki)
+           |     ^
+          because: its iterations combine into one element, so they cannot run at once
+          legal: a data axis of 'C': i
+    """,
     ):
         chain.s[chain.C].vectorize(ki)
 
@@ -49,7 +77,14 @@ def test_vectorize_of_a_piece_of_a_reduce_axis(chain, refused):
 def test_bind_of_a_reduce_axis_to_a_block(chain, refused):
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind reduce axis 'k' of 'C' to blockIdx.x
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.C].bind(chain.k, te.thread_axis("blockIdx.x"))
+           |     ^
+          because: its iterations combine into one element, and blocks cannot combine what they computed
+          legal: a data axis of 'C': i
+    """,
     ):
         chain.s[chain.C].bind(chain.k, te.thread_axis("blockIdx.x"))
 
@@ -57,7 +92,14 @@ def test_bind_of_a_reduce_axis_to_a_block(chain, refused):
 def test_bind_of_a_reduce_axis_to_a_thread(chain, refused):
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind reduce axis 'k' of 'C' to threadIdx.x
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.C].bind(chain.k, te.thread_axis("threadIdx.x"))
+           |     ^
+          because: reducing across threads is not available yet
+          legal: a data axis of 'C': i
+    """,
     ):
         chain.s[chain.C].bind(chain.k, te.thread_axis("threadIdx.x"))
 
@@ -66,7 +108,14 @@ def test_bind_to_a_loop(chain, refused):
     i = chain.D.op.axis[0]
     with refused(
         UserTypeError,
-        """@@""",
+        """
+        bind: axis 'i' is no thread axis
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, i)
+           |     ^
+          because: a loop is bound to an index of the GPU
+          legal: te.thread_axis("threadIdx.x")
+    """,
     ):
         chain.s[chain.D].bind(i, i)
 
@@ -75,7 +124,14 @@ def test_bind_to_a_name(chain, refused):
     i = chain.D.op.axis[0]
     with refused(
         UserTypeError,
-        """@@""",
+        """
+        bind: 'threadIdx.x' is no thread axis
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, "threadIdx.x")
+           |     ^
+          because: a loop is bound to an index of the GPU
+          legal: te.thread_axis("threadIdx.x")
+    """,
     ):
         chain.s[chain.D].bind(i, "threadIdx.x")
 
@@ -84,7 +140,14 @@ def test_bind_to_a_virtual_thread(chain, refused):
     i = chain.D.op.axis[0]
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        bind: thread axis vthread
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, te.thread_axis("vthread"))
+           |     ^
+          because: virtual threads are not available yet
+          legal: blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z
+    """,
     ):
         chain.s[chain.D].bind(i, te.thread_axis("vthread"))
 
@@ -94,7 +157,14 @@ def test_bind_to_an_unknown_tag(chain, refused):
     foo = IterVar(None, Var("foo", i.dtype), AxisKind.THREAD, "foo.x")
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        bind: thread axis foo.x
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, foo)
+           |     ^
+          because: a GPU has no such axis
+          legal: blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z
+    """,
     ):
         chain.s[chain.D].bind(i, foo)
 
@@ -104,7 +174,14 @@ def test_bind_twice(chain, refused):
     chain.s[chain.D].bind(i, te.thread_axis("threadIdx.x"))
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'i' of 'D'
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, te.thread_axis("threadIdx.y"))
+           |     ^
+          because: it is already bound to threadIdx.x
+          legal: one of both
+    """,
     ):
         chain.s[chain.D].bind(i, te.thread_axis("threadIdx.y"))
 
@@ -114,7 +191,14 @@ def test_two_loops_on_one_thread_axis(grid, refused):
     grid.s[grid.C].bind(i, te.thread_axis("threadIdx.x"))
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'j' of 'C' to threadIdx.x
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].bind(j, te.thread_axis("threadIdx.x"))
+           |     ^
+          because: 'i' is bound to it already, and one index cannot be two loops
+          legal: fuse both loops, or bind to another thread axis
+    """,
     ):
         grid.s[grid.C].bind(j, te.thread_axis("threadIdx.x"))
 
@@ -123,7 +207,14 @@ def test_bind_to_another_extent(chain, refused):
     _o, i = chain.s[chain.D].split(chain.D.op.axis[0], factor=32)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'i.inner' of 'D' to threadIdx.x
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, te.thread_axis((0, 64), "threadIdx.x"))
+           |     ^
+          because: the loop has 32 iterations, and the thread axis was declared with 64
+          legal: te.thread_axis("threadIdx.x"), which has the extent of its loop
+    """,
     ):
         chain.s[chain.D].bind(i, te.thread_axis((0, 64), "threadIdx.x"))
 
@@ -131,7 +222,14 @@ def test_bind_to_another_extent(chain, refused):
 def test_bind_of_a_whole_axis_to_another_extent(chain, refused):
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'i' of 'D' to threadIdx.x
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(chain.D.op.axis[0], te.thread_axis((0, 32), "threadIdx.x"))
+           |     ^
+          because: the loop has 64 iterations, and the thread axis was declared with 32
+          legal: te.thread_axis("threadIdx.x"), which has the extent of its loop
+    """,
     ):
         chain.s[chain.D].bind(chain.D.op.axis[0], te.thread_axis((0, 32), "threadIdx.x"))
 
@@ -139,7 +237,14 @@ def test_bind_of_a_whole_axis_to_another_extent(chain, refused):
 def test_bind_to_threads_from_one(chain, refused):
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'i' of 'D' to threadIdx.x
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(chain.D.op.axis[0], te.thread_axis((1, 65), "threadIdx.x"))
+           |     ^
+          because: the thread axis was declared to start at 1, and threads count from 0
+          legal: te.thread_axis("threadIdx.x"), which has the extent of its loop
+    """,
     ):
         chain.s[chain.D].bind(chain.D.op.axis[0], te.thread_axis((1, 65), "threadIdx.x"))
 
@@ -149,7 +254,14 @@ def test_bind_of_a_vectorized_axis(chain, refused):
     chain.s[chain.D].vectorize(i)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'i' of 'D'
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].bind(i, te.thread_axis("threadIdx.x"))
+           |     ^
+          because: it is already vectorized
+          legal: one of both
+    """,
     ):
         chain.s[chain.D].bind(i, te.thread_axis("threadIdx.x"))
 
@@ -159,7 +271,14 @@ def test_vectorize_twice(chain, refused):
     chain.s[chain.D].vectorize(i)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot vectorize 'i' of 'D'
+          --> test_refuse_marks.py:LINE
+           |     chain.s[chain.D].vectorize(i)
+           |     ^
+          because: it is vectorized already
+          legal: one of both
+    """,
     ):
         chain.s[chain.D].vectorize(i)
 
@@ -168,7 +287,14 @@ def test_vectorize_of_a_symbolic_extent(grid, refused):
     _i, j, _l = grid.axes
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot vectorize 'j' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].vectorize(j)
+           |     ^
+          because: extent m is not constant
+          legal: split it by a constant, and vectorize the inner loop
+    """,
     ):
         grid.s[grid.C].vectorize(j)
 
@@ -177,7 +303,14 @@ def test_vectorize_of_a_symbolic_factor(grid, refused):
     _o, i = grid.s[grid.C].split(grid.axes[1], factor=grid.n // 2)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot vectorize 'j.inner' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].vectorize(i)
+           |     ^
+          because: extent max(n // 2, 1) is not constant
+          legal: split it by a constant, and vectorize the inner loop
+    """,
     ):
         grid.s[grid.C].vectorize(i)
 
@@ -187,7 +320,14 @@ def test_vectorize_of_too_many_lanes(refused):
     s = create_schedule(C.op)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot vectorize 'i' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     s[C].vectorize(C.op.axis[0])
+           |     ^
+          because: 4096 iterations are more than the 1024 lanes that a vector may have
+          legal: split it, and vectorize the inner loop
+    """,
     ):
         s[C].vectorize(C.op.axis[0])
 
@@ -196,7 +336,14 @@ def test_unroll_of_a_symbolic_extent(grid, refused):
     i, _j, _l = grid.axes
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot unroll 'i' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].unroll(i)
+           |     ^
+          because: extent n is not constant
+          legal: split it by a constant, and unroll the inner loop
+    """,
     ):
         grid.s[grid.C].unroll(i)
 
@@ -206,7 +353,14 @@ def test_unroll_of_an_inferred_symbolic_extent(grid, refused):
     extent = declared_domains(grid.s[grid.C].state)[j].extent
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot unroll 'j' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     check_extent(grid.s[grid.C], j, LoopKind.UNROLLED, extent)
+           |     ^
+          because: extent m is not constant
+          legal: split it by a constant, and unroll the inner loop
+    """,
     ):
         check_extent(grid.s[grid.C], j, LoopKind.UNROLLED, extent)
 
@@ -216,7 +370,14 @@ def test_parallel_inside_parallel(grid, refused):
     grid.s[grid.C].parallel(i)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot parallelize 'j' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].parallel(j)
+           |     ^
+          because: 'i' of the same stage is parallel, and its iterations take all threads already
+          legal: fuse both loops, and make the fused one parallel
+    """,
     ):
         grid.s[grid.C].parallel(j)
 
@@ -226,7 +387,14 @@ def test_parallel_of_an_unrolled_axis(grid, refused):
     grid.s[grid.C].unroll(l)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot parallelize 'l' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].parallel(l)
+           |     ^
+          because: it is unrolled already
+          legal: one of both
+    """,
     ):
         grid.s[grid.C].parallel(l)
 
@@ -235,7 +403,14 @@ def test_unknown_pragma(grid, refused):
     i, _j, _l = grid.axes
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        pragma: 'tensor_core' on 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].pragma(i, "tensor_core")
+           |     ^
+          because: it would have no effect
+          legal: auto_unroll_max_step, unroll_explicit, unroll, vectorize, parallel
+    """,
     ):
         grid.s[grid.C].pragma(i, "tensor_core")
 
@@ -244,7 +419,14 @@ def test_pragma_with_a_wrong_value(grid, refused):
     i, _j, _l = grid.axes
     with refused(
         UserTypeError,
-        """@@""",
+        """
+        pragma: auto_unroll_max_step='16' on 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].pragma(i, "auto_unroll_max_step", "16")
+           |     ^
+          because: that is no value of it
+          legal: an int: loops inside are unrolled that make no more copies than this
+    """,
     ):
         grid.s[grid.C].pragma(i, "auto_unroll_max_step", "16")
 
@@ -254,7 +436,14 @@ def test_pragma_twice(grid, refused):
     grid.s[grid.C].pragma(i, "auto_unroll_max_step", 16)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot give a pragma to 'i' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].pragma(i, "auto_unroll_max_step", 8)
+           |     ^
+          because: it has auto_unroll_max_step=16 already
+          legal: each pragma once
+    """,
     ):
         grid.s[grid.C].pragma(i, "auto_unroll_max_step", 8)
 
@@ -264,7 +453,14 @@ def test_pragma_on_a_bound_axis(grid, refused):
     grid.s[grid.C].bind(i, te.thread_axis("blockIdx.x"))
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot give a pragma to 'i' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].pragma(i, "auto_unroll_max_step", 8)
+           |     ^
+          because: it is bound to blockIdx.x, so no loop is left that could follow it
+          legal: a loop that is not bound
+    """,
     ):
         grid.s[grid.C].pragma(i, "auto_unroll_max_step", 8)
 
@@ -274,6 +470,13 @@ def test_bind_of_an_axis_with_pragma(grid, refused):
     grid.s[grid.C].pragma(i, "unroll_explicit", False)
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        cannot bind 'i' of 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].bind(i, te.thread_axis("blockIdx.x"))
+           |     ^
+          because: it is already marked with pragma unroll_explicit
+          legal: one of both
+    """,
     ):
         grid.s[grid.C].bind(i, te.thread_axis("blockIdx.x"))

@@ -10,7 +10,14 @@ from tecomp.schedule import create_schedule
 def test_schedule_of_a_tensor(chain, refused):
     with refused(
         UserTypeError,
-        """@@""",
+        """
+        te.create_schedule of tensor 'D'
+          --> test_refuse_schedule.py:LINE
+           |     create_schedule(chain.D)
+           |     ^
+          because: a schedule is made for operations: one may compute several tensors
+          legal: te.create_schedule(D.op)
+    """,
     ):
         create_schedule(chain.D)
 
@@ -18,7 +25,14 @@ def test_schedule_of_a_tensor(chain, refused):
 def test_schedule_of_nothing(refused):
     with refused(
         UserError,
-        """@@""",
+        """
+        te.create_schedule of no operation
+          --> test_refuse_schedule.py:LINE
+           |     create_schedule([])
+           |     ^
+          because: nothing would be computed
+          legal: te.create_schedule(T.op)
+    """,
     ):
         create_schedule([])
 
@@ -26,7 +40,14 @@ def test_schedule_of_nothing(refused):
 def test_schedule_of_a_number(refused):
     with refused(
         UserTypeError,
-        """@@""",
+        """
+        te.create_schedule of 3
+          --> test_refuse_schedule.py:LINE
+           |     create_schedule([3])
+           |     ^
+          because: it is of type int
+          legal: T.op, or a list of operations
+    """,
     ):
         create_schedule([3])
 
@@ -34,7 +55,14 @@ def test_schedule_of_a_number(refused):
 def test_schedule_of_a_placeholder(chain, refused):
     with refused(
         UserError,
-        """@@""",
+        """
+        te.create_schedule of placeholder 'A'
+          --> test_refuse_schedule.py:LINE
+           |     create_schedule(chain.A.op)
+           |     ^
+          because: nothing computes it
+          legal: an operation that reads it
+    """,
     ):
         create_schedule(chain.A.op)
 
@@ -43,7 +71,14 @@ def test_stage_of_a_foreign_tensor(chain, refused):
     E = te.compute((64,), lambda i: chain.D[i] + 1, name="E")
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        'E' has no stage in this schedule
+          --> test_refuse_schedule.py:LINE
+           |     chain.s[E]
+           |     ^
+          because: no output reads it; the outputs are D
+          legal: one of A, B, C, D
+    """,
     ):
         chain.s[E]
 
@@ -51,7 +86,14 @@ def test_stage_of_a_foreign_tensor(chain, refused):
 def test_stage_of_a_name(chain, refused):
     with refused(
         UserTypeError,
-        """@@""",
+        """
+        s['D']
+          --> test_refuse_schedule.py:LINE
+           |     chain.s["D"]
+           |     ^
+          because: it is of type str
+          legal: a tensor or an operation of this schedule
+    """,
     ):
         chain.s["D"]
 
@@ -64,6 +106,13 @@ def test_stage_of_a_foreign_tensor_among_many(refused):
     E = te.placeholder((4,), name="E")
     with refused(
         ScheduleError,
-        """@@""",
+        """
+        'E' has no stage in this schedule
+          --> test_refuse_schedule.py:LINE
+           |     s[E]
+           |     ^
+          because: no output reads it; the outputs are T19
+          legal: one of ..., T8, T9, T10, T11, T12, T13, T14, T15, T16, T17, T18, T19
+    """,
     ):
         s[E]

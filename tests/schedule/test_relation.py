@@ -181,7 +181,8 @@ def test_factor_is_turned_into_index_arithmetic_by_the_caller():
     assert show(domains[relation.inner].extent) == "max(n, 1)"
 
 
-steps = st.lists(st.tuples(st.sampled_from(["factor", "nparts", "fuse", "swap"]), st.integers(0, 9), st.integers(1, 5)), max_size=5)
+verbs = st.sampled_from(["factor", "nparts", "fuse", "swap"])
+steps = st.lists(st.tuples(verbs, st.integers(0, 9), st.integers(1, 5)), max_size=5)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=3), steps)

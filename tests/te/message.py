@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def message(call: Callable[[], Any]) -> str:
-    """Return the whole message of the UserError that `call` raises, but for its location, which must be in the tests."""
+    """Return the whole message of the UserError that `call` raises, less its location, which must be in the tests."""
     with pytest.raises(UserError) as caught:
         call()
     location = caught.value.location

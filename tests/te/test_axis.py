@@ -55,7 +55,11 @@ TAGS = (
     [
         (
             lambda: te.reduce_axis((0, 4), "k", thread_tag="threadIdx.x"),
-            text("te.reduce_axis 'k': thread_tag='threadIdx.x'", "a thread is bound by the schedule", "s[T].bind(axis, thread)"),
+            text(
+                "te.reduce_axis 'k': thread_tag='threadIdx.x'",
+                "a thread is bound by the schedule",
+                "s[T].bind(axis, thread)",
+            ),
         ),
         (
             lambda: te.reduce_axis(4, "k"),
@@ -69,10 +73,16 @@ TAGS = (
             lambda: te.reduce_axis((0, 1.5), "k"),
             text("te.reduce_axis 'k': 1.5 as an end", "it is float32", "an integer"),
         ),
-        (lambda: te.thread_axis(), text("te.thread_axis: tag ''", "no thread axis is called so", TAGS)),
-        (lambda: te.thread_axis((0, 4), "threadIdx.w"), text("te.thread_axis: tag 'threadIdx.w'", "no thread axis is called so", TAGS)),
-        (lambda: te.reduce_axis((0, 4), name=""), text("te.reduce_axis: name ''", "a name is a text of at least one character", 'name="A"')),
+        (te.thread_axis, text("te.thread_axis: tag ''", "no thread axis is called so", TAGS)),
+        (
+            lambda: te.thread_axis((0, 4), "threadIdx.w"),
+            text("te.thread_axis: tag 'threadIdx.w'", "no thread axis is called so", TAGS),
+        ),
+        (
+            lambda: te.reduce_axis((0, 4), name=""),
+            text("te.reduce_axis: name ''", "a name is a text of at least one character", 'name="A"'),
+        ),
     ],
-)  # fmt: skip
+)
 def test_refused(call, said) -> None:
     assert message(call) == said

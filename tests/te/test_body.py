@@ -88,11 +88,19 @@ STRAY = "it is a reduce axis that nothing folds over here, or an axis of another
     [
         (
             lambda: te.compute((8,), lambda i: None, name="C"),
-            text("te.compute 'C': the formula returned None", "its value is what each element is", "an expression: write return"),
+            text(
+                "te.compute 'C': the formula returned None",
+                "its value is what each element is",
+                "an expression: write return",
+            ),
         ),
         (
             lambda: te.compute((8,), lambda i: [], name="C"),
-            text("te.compute 'C': the formula returned no outputs", "a compute has one or more", "an expression, a tuple of them"),
+            text(
+                "te.compute 'C': the formula returned no outputs",
+                "a compute has one or more",
+                "an expression, a tuple of them",
+            ),
         ),
         (
             lambda: te.compute((8,), lambda i: "x", name="C"),
@@ -128,11 +136,19 @@ STRAY = "it is a reduce axis that nothing folds over here, or an axis of another
         ),
         (
             lambda: te.compute((8,), two_reductions, name="C"),
-            text("te.compute 'C': 2 outputs for a reduction of 1 values", "te.sum computes them together", "return the tuple that the reducer gave"),
+            text(
+                "te.compute 'C': 2 outputs for a reduction of 1 values",
+                "te.sum computes them together",
+                "return the tuple that the reducer gave",
+            ),
         ),
         (
             lambda: te.compute((8,), parts([0]), name="C"),
-            text("te.compute 'C': 1 output for a reduction of 2 values", "te.argmax computes them together", "return the tuple that the reducer gave"),
+            text(
+                "te.compute 'C': 1 output for a reduction of 2 values",
+                "te.argmax computes them together",
+                "return the tuple that the reducer gave",
+            ),
         ),
         (
             lambda: te.compute((8,), parts([1, 0]), name="C"),
@@ -160,7 +176,7 @@ STRAY = "it is a reduce axis that nothing folds over here, or an axis of another
         ),
         (stray, text("te.compute 'C': 'i' is none of its axes", STRAY, "j, te.sum(..., axis=i)")),
     ],
-)  # fmt: skip
+)
 def test_refused(call, said) -> None:
     assert message(call) == said
 

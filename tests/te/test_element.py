@@ -54,7 +54,11 @@ def test_a_bool_is_0_or_1() -> None:
         (lambda: A[i] + 1, text("'A' indexed with 1 index", "it has 2 dimensions", "A[i0, i1]")),
         (
             lambda: A[0, j * 0.5],
-            text("index 1 of 'A' is f32(j) * 0.5", "it is float32, and indices are integers", "an integer, or .astype('int32')"),
+            text(
+                "index 1 of 'A' is f32(j) * 0.5",
+                "it is float32, and indices are integers",
+                "an integer, or .astype('int32')",
+            ),
         ),
         (
             lambda: A[1.0],
@@ -62,15 +66,26 @@ def test_a_bool_is_0_or_1() -> None:
         ),
         (
             lambda: A[0, 1:i],
-            text("slice 1:i as index 1 of 'A'", "an expression reads single elements", "one index for each dimension: A[i0, i1]"),
+            text(
+                "slice 1:i as index 1 of 'A'",
+                "an expression reads single elements",
+                "one index for each dimension: A[i0, i1]",
+            ),
         ),
         (
             lambda: A[::2],
-            text("slice ::2 as index 0 of 'A'", "an expression reads single elements", "one index for each dimension: A[i0, i1]"),
+            text(
+                "slice ::2 as index 0 of 'A'",
+                "an expression reads single elements",
+                "one index for each dimension: A[i0, i1]",
+            ),
         ),
         (lambda: A["x", 0], text("'x' is no expression", "it is a str", "a number, an axis, a tensor element")),
-        (lambda: list(A[0]), text("'A' is no sequence", "it is one tensor, whose elements are named by indices", "A[i0, i1]")),
+        (
+            lambda: list(A[0]),
+            text("'A' is no sequence", "it is one tensor, whose elements are named by indices", "A[i0, i1]"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_refused(call, said) -> None:
     assert message(call) == said

@@ -47,10 +47,12 @@ def asked(entry: str, position: int = 0) -> str:
         ((-1,), text(asked("-1"), "it is negative", "0 or more")),
         (
             (te.placeholder((), "int32", name="Z"),),
-            text(asked("Z: i32[]"), "it depends on the elements of a tensor", "a te.var, solved from the arrays' shapes"),
+            text(
+                asked("Z: i32[]"), "it depends on the elements of a tensor", "a te.var, solved from the arrays' shapes"
+            ),
         ),
     ],
-)  # fmt: skip
+)
 def test_refused_shapes(shape, said) -> None:
     assert message(lambda: te.placeholder(shape, name="A")) == said
 
@@ -76,6 +78,6 @@ def test_refused_shapes(shape, said) -> None:
         ),
         (lambda: te.var(3), text("te.var: name 3", "a name is a text of at least one character", 'name="A"')),
     ],
-)  # fmt: skip
+)
 def test_refused(call, said) -> None:
     assert message(call) == said

@@ -77,7 +77,7 @@ def test_infinity_and_nan() -> None:
             text("te.nan of bool", "only float types have it", "te.min_value, te.max_value"),
         ),
     ],
-)  # fmt: skip
+)
 def test_refused(call, said) -> None:
     assert message(call) == said
 

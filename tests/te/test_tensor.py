@@ -25,8 +25,8 @@ def test_attributes() -> None:
 
 def test_a_tensor_equals_only_itself() -> None:
     other = te.placeholder((n, 8), name="A")
-    assert (A == A) is True and (A == other) is False
-    assert (A != A) is False and (A != other) is True
+    assert (A == A) is True and (other == A) is False
+    assert (A != A) is False and (other != A) is True
     assert A.same_as(A.op.output(0)) and not A.same_as(other)
     assert len({A, other, A}) == 2
     assert (A == 3) is False and (A is not None) is True
@@ -101,7 +101,7 @@ def test_input_tensors_are_listed_once_in_order_of_reading() -> None:
             ),
         ),
     ],
-)  # fmt: skip
+)
 def test_refused(call, said) -> None:
     assert message(call) == said
 

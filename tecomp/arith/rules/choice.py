@@ -17,6 +17,7 @@ SELECT = Table(E.Select, [
     Rule("select(p, select(p, x, y), z)", "select(p, x, z)"),
     Rule("select(p, x, select(p, y, z))", "select(p, x, z)"),
     Rule("select(p, select(q, x, y), y)", "select(p and q, x, y)"),
+    Rule("select(p, x, select(q, x, y))", "select(p or q, x, y)"),
     Rule("select(x < y, x, y)", "min(x, y)", kind=RING),
     Rule("select(x < y, y, x)", "max(x, y)", kind=RING),
     Rule("select(x <= y, x, y)", "min(x, y)", kind=RING),
@@ -36,5 +37,6 @@ IF_ELSE = Table(E.IfElse, [
     Rule("if_else(p, if_else(p, x, y), z)", "if_else(p, x, z)"),
     Rule("if_else(p, x, if_else(p, y, z))", "if_else(p, x, z)"),
     Rule("if_else(p, if_else(q, x, y), y)", "if_else(p and q, x, y)"),
+    Rule("if_else(p, x, if_else(q, x, y))", "if_else(p or q, x, y)"),
     Rule("if_else(broadcast(p, L), broadcast(x, L), broadcast(y, L))", "broadcast(if_else(p, x, y), L)"),
 ])  # fmt: skip

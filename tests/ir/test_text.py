@@ -1,0 +1,170 @@
+"""Printed programs: what they look like, that they are read back as they were, and that they are Python."""
+
+from __future__ import annotations
+
+import ast
+import time
+from typing import Any
+
+import pytest
+
+from tecomp.dtype import FLOAT32, INDEX, DType
+from tecomp.ir import alpha_equal, expr as E, make as M
+from tecomp.ir.alpha import difference
+from tecomp.ir.node import Expr
+from tecomp.ir.parse import parse
+from tecomp.ir.parse_expr import parse_expr
+from tecomp.ir.stmt import Buffer
+from tecomp.ir.text import text
+from tecomp.ir.verify import verify
+from tests.ir.programs import PROGRAMS
+
+i, j, k, n = (E.Var(name, INDEX) for name in "ijkn")
+a, b = E.Var("a", DType("int32")), E.Var("b", DType("int32"))
+x, y = E.Var("x", FLOAT32), E.Var("y", FLOAT32)
+p, q, r = (E.Var(name, DType("bool")) for name in "pqr")
+h = E.Var("h", DType("float16"))
+B = Buffer("B", (n, n), FLOAT32)
+S = Buffer("S", (), FLOAT32, "local")
+V = E.Ramp(i, M.const(1, INDEX), 4)
+W = E.Load(B, (i, V), M.TRUE)
+NAMES: dict[str, Any] = {thing.name: thing for thing in (i, j, k, n, a, b, x, y, p, q, r, h, B, S)}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_round_trip(name: str, golden: Any) -> None:
+    func = PROGRAMS[name]()
+    printed = text(func)
+    golden(printed)
+    ast.parse(printed)
+    read = parse(printed)
+    assert difference(func, read) == ""
+    assert alpha_equal(read, func)
+    assert parse(text(read)).level is func.level
+    verify(func)
+    verify(read)
+
+
+EXPRESSIONS: list[tuple[Expr, str]] = [
+    (a - (b - a), "a - (b - a)"),
+    ((a - b) - a, "a - b - a"),
+    (a - (b + a), "a - (b + a)"),
+    (5 * (i % 2), "5 * (i % 2)"),
+    ((5 * i) % 2, "5 * i % 2"),
+    (x / (y * x), "x / (y * x)"),
+    (x / y * x, "x / y * x"),
+    (a % (b * a), "a % (b * a)"),
+    ((a + b) * -1, "(a + b) * -1"),
+    (M.neg(x), "x * -1.0"),
+    (x * 0.1, "x * 0.1"),
+    (h * 0.1, "h * 0.1"),
+    (x + 1, "x + 1.0"),
+    (M.const(3), "i32(3)"),
+    (M.const(3, INDEX), "3"),
+    (M.const(-1, "int8"), "i8(-1)"),
+    (M.const(1.5, "float32"), "f32(1.5)"),
+    (M.const(float("-inf"), "float64"), "f64(-inf)"),
+    (M.const(float("nan"), "bfloat16"), "bf16(nan)"),
+    (M.const(-0.0, "float32"), "f32(-0.0)"),
+    (M.const(1e30, "float32"), "f32(1e+30)"),
+    (M.const(2**64 - 1, "uint64"), "u64(18446744073709551615)"),
+    (M.TRUE, "True"),
+    (M.minimum(a, M.maximum(b, 3)), "min(a, max(b, 3))"),
+    (M.truncdiv(a, b) + M.truncmod(a, 3), "truncdiv(a, b) + truncmod(a, 3)"),
+    (M.lt(b, a), "b < a"),
+    (a > b, "b < a"),
+    (M.eq(M.lt(a, b), p), "(a < b) == p"),
+    (M.logical_and(p, M.logical_or(q, r)), "p and (q or r)"),
+    (M.logical_or(M.logical_and(p, q), r), "p and q or r"),
+    (E.And(p, E.And(q, r)), "p and (q and r)"),
+    (E.And(E.And(p, q), r), "p and q and r"),
+    (E.Not(M.logical_and(p, q)), "not (p and q)"),
+    (E.Not(x < y), "not x < y"),
+    (E.Eq(E.Not(p), q), "(not p) == q"),
+    (M.if_then_else(p, x, 0.0), "x if p else 0.0"),
+    (M.if_then_else(p, x, y) + 1.0, "(x if p else y) + 1.0"),
+    (M.if_then_else(p, M.if_then_else(q, x, y), x), "(x if q else y) if p else x"),
+    (M.if_then_else(p, x, M.if_then_else(q, x, y)), "x if p else x if q else y"),
+    (M.select(p, 1, a), "select(p, 1, a)"),
+    (M.cast("float32", a), "f32(a)"),
+    (E.Cast(FLOAT32, M.const(3)), "f32(i32(3))"),
+    (E.Cast(FLOAT32, M.const(3, INDEX)), "f32(index(3))"),
+    (M.cast("int32", i * 4 + 1), "i32(i * 4 + 1)"),
+    (M.load(B, (i, j + 1)), "B[i, j + 1]"),
+    (M.load(S, ()) * 2.0, "S * 2.0"),
+    (E.Load(S, (), p), "S.where(p)[()]"),
+    (E.Load(B, (i, V), E.Lt(V, E.Broadcast(n, 4))), "B.where(ramp(i, 1, 4) < n)[i, ramp(i, 1, 4)]"),
+    (E.Add(W, E.Broadcast(M.const(1.0, "float32"), 4)), "B[i, ramp(i, 1, 4)] + 1.0"),
+    (E.Add(E.Broadcast(x, 4), E.Broadcast(y, 4)), "broadcast(x, 4) + broadcast(y, 4)"),
+    (E.Mul(E.Broadcast(x, 4), W), "x * B[i, ramp(i, 1, 4)]"),
+    (E.Broadcast(M.const(0, INDEX), 8), "broadcast(0, 8)"),
+    (M.bitwise_and(a, 255) | a << 2, "a & 255 | a << 2"),
+    ((a >> 1) + b, "(a >> 1) + b"),
+    (a ^ b & ~a, "a ^ b & (a ^ -1)"),
+    (M.call("exp", "float32", x), "exp(x)"),
+    (M.call("isnan", "bool", x), "isnan(x)"),
+    (M.call("fma", "float32", x, y, 1.0), "fma(x, y, 1.0)"),
+    (M.call("rank", "int32", x), "rank[i32](x)"),
+    (M.call("max", "float32", x, y), "call('max', x, y)"),
+    (M.call("a b", "float32"), "call[f32]('a b')"),
+    (M.call("barrier_block", "int32"), "barrier_block()"),
+    (E.Sub(E.Const(2, INDEX), E.Const(6, INDEX)), "2 - 6"),
+    (E.Sub(M.const(2), M.const(6)), "i32(2) - i32(6)"),
+]
+
+
+@pytest.mark.parametrize(("expr", "printed"), EXPRESSIONS, ids=[printed for _, printed in EXPRESSIONS])
+def test_expression(expr: Expr, printed: str) -> None:
+    assert text(expr) == repr(expr) == printed
+    assert parse_expr(printed, **NAMES) is expr
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64"])
+def test_floats_are_read_back_exactly(kind: str) -> None:
+    dtype = DType(kind)
+    for number in (0.1, 1 / 3, 65504.0, 6e-8, 1e-30, 3.0e4, 123456.789e-3):
+        constant = M.const(number, dtype)
+        assert parse_expr(text(constant)) is constant
+
+
+def test_names() -> None:
+    one, other, word, odd = (E.Var(name, INDEX) for name in ("x", "x", "class", "2.x y"))
+    assert text(one + other * 2 + word - odd) == "x + x_1 * 2 + class_ - _2_x_y"
+    assert text(E.Var("f32", INDEX) + E.Var("inf", INDEX)) == "f32_ + inf_"
+
+
+def test_a_long_sum_prints_and_parses_in_linear_time() -> None:
+    def seconds(terms: int) -> float:
+        total: Expr = x
+        for term in range(terms):
+            total = total + M.call("exp", "float32", x) * float(term)
+        start = time.perf_counter()
+        assert parse_expr(text(total), x=x) is total
+        return time.perf_counter() - start
+
+    assert len(text(x)) == 1
+    assert seconds(5000) < 3.0
+
+
+def test_a_tensor_expression_prints_too() -> None:
+    class Tensor:
+        name, dtype = "A", FLOAT32
+
+    class Sum:
+        name, lhs, rhs, result, identity = "sum", (), (), (), ()
+
+    class Axis:
+        var = k
+
+    read = E.TensorRead(Tensor(), (i, k))
+    assert text(read * 2.0) == "A[i, k] * 2.0"
+    reduce = E.Reduce(Sum(), (read,), (Axis(),), M.TRUE, (), 0)  # type: ignore[arg-type]
+    assert text(reduce) == "sum(A[i, k], axis=[k])"
+    pair = E.Reduce(Sum(), (read, read), (Axis(),), k < 3, (x, y), 1)  # type: ignore[arg-type]
+    assert text(pair) == "sum(A[i, k], A[i, k], axis=[k], where=k < 3, init=[x, y])[1]"
+
+
+def test_a_statement_prints_alone() -> None:
+    func = PROGRAMS["scale"]()
+    assert repr(func.body) == "for i in parallel(n):\n    Y[i] = X[i] * alpha + 0.1  # program.py:7"
+    assert repr(func) + "\n" == text(func)

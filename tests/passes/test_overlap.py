@@ -1,0 +1,98 @@
+"""When two accesses touch one element: which threads or lanes must be one."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tecomp.dtype import INDEX
+from tecomp.ir import expr as E
+from tecomp.ir import make
+from tecomp.ir.node import Expr
+from tecomp.passes.overlap import Overlap, hulls
+
+
+def var(name: str, extent: int | None) -> E.Var:
+    return E.Var(name, INDEX, make.const(0, INDEX), None if extent is None else make.const(extent, INDEX))
+
+
+TY, TX, K = var("ty", 4), var("tx", 8), var("k", 3)
+BX, N = var("bx", None), var("n", None)
+OWNERS = (TY, TX)
+
+APART: dict[str, tuple[Expr, ...]] = {
+    "both": (TY, TX),
+    "digits": (TY * 8 + TX,),
+    "digits, far apart": (TY * 100 + TX * 3 + K,),
+    "private in the middle": (TY * 24 + K * 8 + TX,),
+    "common offset": (TY * 8 + TX + N * 5,),
+    "quotient and remainder": ((TY * 8 + TX) // 5, (TY * 8 + TX) % 5),
+    "quotient and remainder with a private digit": ((TY * 24 + TX * 3 + K) // 7, (TY * 24 + TX * 3 + K) % 7),
+    "negative": (100 - TY * 8 - TX,),
+}
+TOGETHER: dict[str, tuple[Expr, ...]] = {
+    "one axis": (TX,),
+    "overlapping digits": (TY * 7 + TX,),
+    "private reaches the neighbour": (TY * 16 + TX * 2 + K,),
+    "remainder alone": (TY, TX % 4),
+    "sum": (TY + TX,),
+    "nothing": (make.const(0, INDEX),),
+}
+
+
+@pytest.mark.parametrize("indices", APART.values(), ids=APART)
+def test_apart(indices: tuple[Expr, ...]) -> None:
+    assert Overlap(OWNERS, lambda v: v is K).apart(indices, indices)
+
+
+@pytest.mark.parametrize("indices", TOGETHER.values(), ids=TOGETHER)
+def test_together(indices: tuple[Expr, ...]) -> None:
+    assert not Overlap(OWNERS, lambda v: v is K).apart(indices, indices)
+
+
+def test_never_equal_needs_no_owner() -> None:
+    overlap = Overlap(OWNERS, lambda v: v is K)
+    assert overlap.agreeing((TX * 2,), (TX * 2 + 1,)) is None
+    assert overlap.agreeing((TX,), (TX + 8,)) is None
+    assert overlap.agreeing((N % 2,), (N % 2,)) == frozenset()
+
+
+def test_unbounded_greatest_digit() -> None:
+    overlap = Overlap((BX, TX), lambda v: v is K)
+    assert overlap.apart((BX * 24 + TX * 3 + K,), (BX * 24 + TX * 3 + K,))
+    assert overlap.agreeing((BX * 24 + TX * 3 + K + N,), (BX * 24 + TX * 3 + K + N,)) == {BX, TX}
+    assert overlap.agreeing((BX * 23 + TX * 3 + K,), (BX * 23 + TX * 3 + K,)) == frozenset()
+
+
+def test_different_loops_over_one_range() -> None:
+    other = var("k2", 3)
+    overlap = Overlap(OWNERS, lambda v: v in (K, other))
+    assert overlap.apart((TY * 24 + K * 8 + TX,), (TY * 24 + other * 8 + TX,))
+    assert not overlap.apart((TY, TX + K), (TY, TX + other))
+
+
+def test_memory_is_unknown() -> None:
+    table = type("B", (), {"dtype": INDEX, "name": "t", "shape": (), "scope": "global"})()
+    found = E.Load(table, (TX,), make.TRUE)
+    assert not Overlap((TX,), lambda v: False).apart((found,), (found,))
+    assert Overlap((TX,), lambda v: False).apart((found, TX), (found, TX))
+
+
+@pytest.mark.parametrize("scale", list(product((1, 2, 3, 8), (1, 2, 8, 24))), ids=str)
+@pytest.mark.parametrize("shift", [0, 1, 7])
+def test_agrees_with_enumeration(scale: tuple[int, int], shift: int) -> None:
+    """Sound always: what is called apart is apart for all threads and private values."""
+    p, q = scale
+    claimed = Overlap(OWNERS, lambda v: v is K).apart((TX * p + TY * q + K,), (TX * p + TY * q + K + shift,))
+    threads = list(product(range(4), range(8)))
+    reach = {(ty, tx): {tx * p + ty * q + k for k in range(3)} for ty, tx in threads}
+    really = all(a == b or not reach[a] & {value + shift for value in reach[b]} for a, b in product(threads, threads))
+    assert really or not claimed
+
+
+def test_accesses_that_differ_in_constants_are_one() -> None:
+    many = [(TX * 8 + i, TY) for i in range(8)]
+    assert len(hulls(many)) == 1
+    assert Overlap(OWNERS, lambda v: False).all_apart(many, many)
+    assert not Overlap(OWNERS, lambda v: False).all_apart([*many, (TX * 8 + 8, TY)], many)
