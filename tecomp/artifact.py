@@ -22,7 +22,7 @@ class Artifact:
     host: str = ""
     """Python text of the host part that launches CUDA kernels."""
     kernels: tuple[Any, ...] = ()
-    """The symbols in `binary`: the entry point of an llvm artifact, the kernels of a CUDA one with what a launch needs."""
+    """The symbols in `binary`: an llvm artifact's entry point, or CUDA kernels with what a launch of each needs."""
     target: str = ""
     log: str = ""
     """What the compiler said."""

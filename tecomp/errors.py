@@ -27,6 +27,10 @@ class TecompError(Exception):
         self.location = location or caller()
         super().__init__(self.render())
 
+    def __reduce__(self) -> tuple[type[TecompError], tuple[str, str, str, str, Location | None]]:
+        """Pickle by parts, so that another process shows the same message."""
+        return type(self), (self.asked, self.because, self.legal, self.ir, self.location)
+
     def render(self) -> str:
         """Return the whole message."""
         lines = [self.asked]

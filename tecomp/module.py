@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tecomp_runtime import Kernel, NotCompact
@@ -26,19 +26,21 @@ _GENERATORS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
 
 Loaded when first used: one target's compiler is not needed for the other.
 """
+_ALIGN: Final = {"llvm": 1, "cuda": 16}
+"""What addresses are a multiple of, in bytes: a GPU's vector loads fault elsewhere, and its allocators see to it."""
 
 
 class Module:
     """A built function. Call it with one array (or scalar) for each argument, results included.
 
-    Arrays are row-major without gaps for the function built first; the first call with other strides builds a second
-    one, whose strides are arguments too, and later calls use whichever fits.
+    Arrays are row-major without gaps, and on a GPU aligned to 16 bytes, for the function built first; the first call
+    with others builds a second one, whose strides are arguments too, and later calls use whichever fits.
     """
 
     def __init__(self, func: Func, target: Target, pipeline: Sequence[Pass]) -> None:
         self.target = target
         self._loops, self._pipeline = func, pipeline
-        self.ir: Func = run_pipeline(func, target, pipeline)
+        self.ir: Func = run_pipeline(aligned(func, _ALIGN[target.kind]), target, pipeline)
         """The program that the source was printed from."""
         self.artifact = _generate(self.ir, target)
         self._kernel = Kernel(self.artifact)
@@ -78,18 +80,27 @@ class Module:
 
 def strided(func: Func) -> Func:
     """Return `func` with the strides of its arguments as sizes that a call takes from the arrays."""
-    others = {
-        buffer: Buffer(
-            buffer.name,
-            buffer.shape,
-            buffer.dtype,
-            buffer.scope,
-            tuple(Var(f"{buffer.name}_s{dim}", INDEX) for dim in range(len(buffer.shape))),
-            loc=buffer.loc,
-        )
-        for buffer in func.params
-        if isinstance(buffer, Buffer) and buffer.shape
-    }
+
+    def change(old: Buffer) -> Buffer:
+        strides = tuple(Var(f"{old.name}_s{dim}", INDEX) for dim in range(len(old.shape)))
+        return Buffer(old.name, old.shape, old.dtype, old.scope, strides, loc=old.loc)
+
+    return _with_arrays(func, change)
+
+
+def aligned(func: Func, align: int) -> Func:
+    """Return `func` for arrays whose first element lies at a multiple of `align` bytes."""
+
+    def change(old: Buffer) -> Buffer:
+        return Buffer(old.name, old.shape, old.dtype, old.scope, old.strides, max(align, old.align), old.loc)
+
+    return _with_arrays(func, change)
+
+
+def _with_arrays(func: Func, change: Callable[[Buffer], Buffer]) -> Func:
+    """Return `func` with each of its array arguments changed, everywhere."""
+    arrays = [param for param in func.params if isinstance(param, Buffer) and param.shape]
+    others = {buffer: change(buffer) for buffer in arrays}
     params = tuple(others.get(param, param) if isinstance(param, Buffer) else param for param in func.params)
     outputs = tuple(others.get(output, output) for output in func.outputs)
     return Func(func.name, params, outputs, substitute_stmt(func.body, {}, others), func.level, func.requires)

@@ -135,7 +135,7 @@ trace = tecomp.lower(s, [A, C], name="pairs", target="cuda -arch=sm_90a", trace=
 for step in trace:
     if not step.changed:
         continue
-    print(f"\n# {step.name}\n{step.func}")
+    print(f"\n# {step.name}: {reasons.get(step.name, 'the first loop program')}\n{step.func}")
     c = np.zeros(1000, np.float32)
     try:
         interpret(step.func, a, c)

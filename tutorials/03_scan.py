@@ -23,12 +23,14 @@ try:
 except ImportError:
     has_gpu = False
 
-# A scan takes three things. `state` is a placeholder for the result so far. `init` gives its first rows (here one).
-# `update` gives row t, and may read `state` at earlier steps: reading it at t or later is refused. What the scan
-# returns is the state over all steps. Time is the first dimension of each.
-
 
 def running_sum():
+    """Running sums of the columns of X.
+
+    A scan takes three things. `state` is a placeholder for the result so far. `init` gives its first rows, here one.
+    `update` gives row t, and may read `state` at earlier steps: at t or later is refused. What the scan returns is the
+    state at all steps. Time is the first dimension of each.
+    """
     m, n = te.var("m"), te.var("n")
     X = te.placeholder((m, n), name="X")
     state = te.placeholder((m, n), name="state")
@@ -38,10 +40,8 @@ def running_sum():
     return [X, scan], [init, update]
 
 
-# `init` and `update` are stages, each with loops of its own: they are scheduled apart. For vectors, or for threads:
-
-
 def on_vectors(result, stages, lanes=8):
+    """`init` and `update` are stages with loops of their own, and are scheduled apart; here both alike."""
     s = te.create_schedule(result.op)
     for stage in stages:
         _, inner = s[stage].split(stage.op.axis[1], factor=lanes)
@@ -50,6 +50,7 @@ def on_vectors(result, stages, lanes=8):
 
 
 def on_threads(result, stages, threads=256):
+    """A column a thread. Where each thread reads only what it wrote itself, the whole scan is one kernel."""
     s = te.create_schedule(result.op)
     block_x, thread_x = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
     for stage in stages:
@@ -59,12 +60,11 @@ def on_threads(result, stages, threads=256):
     return s
 
 
-# Several stages may make up a step. `double` is computed at each step, wherever it is placed: outside the scan, the
-# state it reads does not exist. Here it is placed in the loop over blocks of `update`, 32 elements at a time, and for
-# CUDA in the innermost loop, where it is one register of each thread.
-
-
 def two_stages():
+    """A step of several stages: `double`, then `update`.
+
+    Wherever `double` is placed, it is computed at each step: outside the scan the state that it reads does not exist.
+    """
     m, n = te.var("m"), te.var("n")
     X = te.placeholder((m, n), name="X")
     state = te.placeholder((m, n), name="state")
@@ -76,6 +76,7 @@ def two_stages():
 
 
 def double_in_blocks(result, stages):
+    """`double` inside the loop over blocks of `update`: 32 elements of it are needed at a time, and kept."""
     _, double, update = stages
     s = te.create_schedule(result.op)
     block, _ = s[update].split(update.op.axis[1], factor=32)
@@ -84,18 +85,18 @@ def double_in_blocks(result, stages):
 
 
 def double_in_threads(result, stages):
+    """`double` in the innermost loop of `update`: each thread keeps the one element that it needs."""
     init, double, update = stages
     s = on_threads(result, [init, update])
     s[double].compute_at(s[update], s[update].leaf_iter_vars[-1])
     return s
 
 
-# And there may be several states, of different widths, that read each other: `total` adds up the first column of
-# `sums`. Both are results. A thread of `total` reads what another one wrote, so one launch cannot do it: for CUDA the
-# host loops over time. Compare that with the single kernel of the running sum.
-
-
 def two_states():
+    """Two states of different widths: `total` adds up the first column of `sums`. Both are results.
+
+    A thread of `total` reads what another thread wrote, so one launch cannot do it: for CUDA, the host loops over time.
+    """
     m, n, l = te.var("m"), te.var("n"), te.var("l")
     X = te.placeholder((m, n), name="X")
     sums, total = te.placeholder((m, n), name="sums"), te.placeholder((m, l), name="total")
@@ -108,10 +109,8 @@ def two_states():
 
 
 def as_created(result, stages):
+    """One serial loop for each axis."""
     return te.create_schedule(result.op)
-
-
-# What NumPy says of each.
 
 
 def doubled(x):
@@ -127,6 +126,7 @@ def sums_and_total(x, width=5):
     return sums, np.repeat(total[:, None], width, axis=1)
 
 
+# Each program, its schedules for CPU and CUDA, and what NumPy says.
 PROGRAMS = (
     (running_sum, on_vectors, on_threads, lambda x: [np.cumsum(x, axis=0)]),
     (two_stages, double_in_blocks, double_in_threads, lambda x: [doubled(x)]),
@@ -158,8 +158,10 @@ for program, cpu, cuda, numpy_says in PROGRAMS:
 
     s = cpu(args[1], stages)
     show("its schedule for the CPU", inspect.getsource(cpu), s)
-    show("lowered", tecomp.lower(s, args, name=name, simple_mode=True))
-    show("the same with whole blocks and rest apart", tecomp.lower(s, args, name=name))
+    whole, parted = tecomp.lower(s, args, name=name, simple_mode=True), tecomp.lower(s, args, name=name)
+    show("lowered, in simple mode", whole)
+    if str(parted) != str(whole):
+        show("lowered, full blocks apart from the rest", parted)
     function = tecomp.build(s, args, target="llvm", name=name)
     show("LLVM IR", function.source)
     show("called on the CPU", compare(function, numpy_says))

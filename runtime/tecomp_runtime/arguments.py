@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from .arrays import View, place, view
 from .check import check
-from .errors import ArgumentError
+from .errors import ArgumentError, NotCompact
 from .layout import shares
 from .scalars import converted
 from .signature import BufferParameter, ScalarParameter, Signature, read, render, requirements
@@ -42,7 +42,7 @@ class Arguments:
         self._known: dict[tuple[Any, ...], _Known] = {}
 
     def bind(self, args: tuple[Any, ...]) -> tuple[list[Any], list[View]]:
-        """Return what the function is called with, and the arrays it was given: they keep memory alive until it returns.
+        """Return what the function is called with, and the arrays it was given, which must live until it returns.
 
         The former are addresses of arrays and numbers in the order of parameters, then the sizes. ArgumentError for a
         call that must not run; NotCompact for one that a variant with strides can run.
@@ -106,11 +106,15 @@ class Arguments:
             raise ArgumentError(asked, "it has no array interface and no DLPack", self.text)
         where = {"cpu": "in CPU memory", "cuda": "on the GPU"}
         because = f"a {kind} is {where.get(here, f'on {here}')}"
-        raise ArgumentError(f"argument {param.name}: expected an array {where[self.device]}", because, self.text)
+        copies = self.device == "cuda" and here == "cpu"
+        legal = "cupy.asarray(x), which copies it there" if copies else self.text
+        raise ArgumentError(f"argument {param.name}: expected an array {where[self.device]}", because, legal)
 
     def _refuse_alignment(self, at: int, pointer: int) -> None:
         param = self._params[at]
         assert isinstance(param, BufferParameter)
+        if param.align > param.item:
+            raise NotCompact((param.name,))
         asked = f"argument {param.name}: needs {param.align}-byte alignment"
         raise ArgumentError(asked, f"its address is {pointer:#x}", self.text)
 

@@ -46,7 +46,7 @@ def view(array: Any, device: str) -> View | None:
         pointer, readonly = interface["data"]
         type = interface["typestr"]
         if type[1] == "V":  # NumPy has no letter for bfloat16
-            type = str(getattr(array, "dtype", type))
+            type = str(getattr(array, "dtype", type)).removeprefix("torch.")
         return View(pointer, type, interface["shape"], interface.get("strides"), readonly, array)
     if device == "cpu" and place(array) == "cpu":
         found = dlpack.exported(array)

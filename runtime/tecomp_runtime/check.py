@@ -29,8 +29,8 @@ def check(
 ) -> Layout:
     """Return the layout of arrays given for the parameters of function `name`, with the `sizes` solved.
 
-    `known` are the scalars that extents depend on. ArgumentError where the call must not run, with `legal` as what would
-    be right; NotCompact where only a variant with strides can run it.
+    `known` are the scalars that extents depend on. ArgumentError where the call must not run, with `legal` as what
+    would be right; NotCompact where only a variant with strides can run it.
     """
     for param, found in arrays:
         _check_type(param, found, legal)

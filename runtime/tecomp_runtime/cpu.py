@@ -29,16 +29,7 @@ _C_TYPES: Final = {
 }
 """How a scalar is passed: the 16-bit floats as the float of the same value."""
 
-_forked = False
-
-
-def _after_fork() -> None:
-    global _forked
-    _forked = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+_main_process: Final = os.getpid()
 
 
 class CpuFunction:
@@ -60,14 +51,14 @@ class CpuFunction:
     def __call__(self, *args: Any) -> None:
         """Check the arguments and run; the outputs among them are written."""
         values, alive = self.arguments.bind(args)
-        failed = self._call(*values) if not _forked else _in_new_thread(self._call, values)
+        failed = self._call(*values) if os.getpid() == _main_process else _in_new_thread(self._call, values)
         del alive
         if failed:
             raise OutOfMemoryError(f"{self.arguments.name}: no memory for its temporaries")
 
 
 def _in_new_thread(call: Callable[..., int], values: list[Any]) -> int:
-    """Run in a thread of its own: after a fork, an OpenMP runtime waits forever for helpers of the thread that forked."""
+    """Run in a new thread: in a forked process, an OpenMP runtime waits forever for helpers of the thread it had."""
     results: list[int] = []
     thread = threading.Thread(target=lambda: results.append(call(*values)))
     thread.start()

@@ -25,8 +25,9 @@ class OutOfMemoryError(LaunchError, MemoryError):
 
 
 class NotCompact(Exception):
-    """Arrays with gaps between their elements were given to code that is built for none: a variant with strides takes them.
+    """Arrays have gaps or are less aligned than the code they were given to is built for; one with strides takes them.
 
+    The same goes for arrays that are not aligned to more than an element, where the code counts on it.
     `names` are the parameters concerned. The caller never sees this: it builds that variant and calls again.
     """
 

@@ -40,9 +40,8 @@ def overlaps_itself(shape: tuple[int, ...], strides: tuple[int, ...], size: int)
     if 0 in shape:
         return False
     covered = size
-    for stride, extent in sorted(
-        (abs(stride), extent) for stride, extent in zip(strides, shape, strict=True) if extent > 1
-    ):
+    steps = sorted((abs(stride), extent) for stride, extent in zip(strides, shape, strict=True) if extent > 1)
+    for stride, extent in steps:
         if stride < covered:
             return True
         covered += (extent - 1) * stride
@@ -50,10 +49,11 @@ def overlaps_itself(shape: tuple[int, ...], strides: tuple[int, ...], size: int)
 
 
 def shares(a: Any, b: Any) -> bool:
-    """Return whether two arrays whose spans meet have an element in common; taken for granted where that is hard to say."""
+    """Return whether two arrays whose spans meet have an element in common, and true where that is hard to say."""
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         return True
     try:
-        return bool(np.shares_memory(a, b, max_work=_SHARE_WORK))
+        share: Any = np.shares_memory  # NumPy's stub allows only 0 and -1 as max_work
+        return bool(share(a, b, max_work=_SHARE_WORK))
     except (RuntimeError, OverflowError):  # NumPy's TooHardError is one
         return True

@@ -11,7 +11,24 @@ from .relax import bounds_of, constant_lower, constant_upper
 from .simplify import can_prove, simplify
 
 __all__ = [
-    "NO_FACTS", "Affine", "Facts", "Interval", "Modular", "Region", "affine", "bounds_of", "can_prove", "constant_lower",
-    "constant_upper", "covers", "intersect", "intersect_regions", "interval", "modular", "region_covers", "simplify",
-    "union", "union_regions",
-]  # fmt: skip
+    "NO_FACTS",
+    "Affine",
+    "Facts",
+    "Interval",
+    "Modular",
+    "Region",
+    "affine",
+    "bounds_of",
+    "can_prove",
+    "constant_lower",
+    "constant_upper",
+    "covers",
+    "intersect",
+    "intersect_regions",
+    "interval",
+    "modular",
+    "region_covers",
+    "simplify",
+    "union",
+    "union_regions",
+]

@@ -1,8 +1,9 @@
 """Affine forms: an integer as a sum of terms with integer coefficients and a constant.
 
 A term is whatever is not linear: a variable, a product in canonical order, a division, a Load. Two forms of one
-expression serve two ends. `affine` is about its *value*: exact integers, products multiplied out, casts that cannot wrap
-seen through; proofs use it. `sums.collect` is about its *spelling*: only + - and * by constants, in the ring of its type.
+expression serve two ends. `affine` is about its *value*: exact integers, products multiplied out, casts that cannot
+wrap seen through; proofs use it. `sums.collect` is about its *spelling*: only + - and * by constants, in the ring of
+its type.
 """
 
 from __future__ import annotations

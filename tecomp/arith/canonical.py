@@ -1,7 +1,7 @@
 """Sums and products of integers in their canonical spelling.
 
-`x * 4 + y - x` becomes `x * 3 + y`: one multiple of each term, in order of first occurrence, what is taken away after what
-is added, the constant last. Constants are multiplied into sums; a product of two sums stays a product.
+`x * 4 + y - x` becomes `x * 3 + y`: one multiple of each term, in order of first occurrence, what is taken away after
+what is added, the constant last. Constants are multiplied into sums; a product of two sums stays a product.
 """
 
 from __future__ import annotations
@@ -53,7 +53,12 @@ def _content(operand: Expr) -> tuple[int, Expr]:
 
 
 def _merge_divisions(form: Affine, facts: Facts) -> Affine:
-    """(x // d) * d + x % d -> x, and x - x % d -> (x // d) * d, and (x // d) * d -> x - r where x % d is known to be r."""
+    """Join a quotient and its remainder.
+
+    (x // d) * d + x % d  ->  x
+    x - x % d             ->  (x // d) * d
+    (x // d) * d          ->  x - r           where x % d is known to be r
+    """
     for term in form.terms:
         if isinstance(term, E.FloorMod):
             merged = _merge_remainder(form, term)

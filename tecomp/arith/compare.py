@@ -5,6 +5,9 @@ The terms of b - a go to the side where their coefficient is positive: `i * 4 + 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..dtype import BOOL
 from ..ir import expr as E
 from ..ir import make
@@ -94,4 +97,4 @@ def _first_term(node: E.Compare) -> Expr | None:
     return next(iter(difference.terms), None)
 
 
-_SPELL = {E.Lt: _ordered, E.Le: _ordered, E.Eq: _equal, E.Ne: _equal}
+_SPELL: dict[type, Callable[[Any], Expr]] = {E.Lt: _ordered, E.Le: _ordered, E.Eq: _equal, E.Ne: _equal}

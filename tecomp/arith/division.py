@@ -1,19 +1,21 @@
 """Floor division and modulus of integers, for numerators that are sums.
 
-a = q * d + r splits by what d divides: (q * d + r) // d -> q + r // d and (q * d + r) % d -> r % d, and r // d is a number
-where the bounds of r say so. Only for exact integers: under wrap-around the sum is not what its terms add up to.
+A numerator splits by what the divisor divides: (q * d + r) // d -> q + r // d and (q * d + r) % d -> r % d, and r // d
+is a number where the bounds of r say so. Only for exact integers: a sum that wraps is not what its terms add up to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd
+from typing import TypeVar
 
 from ..ir import expr as E
 from ..ir.node import Expr
 from .affine import Affine, affine, factors, monomial, number
 from .canonical import is_exact, negated
 from .facts import Facts, congruent
-from .prove import lower_bound, proves_nonnegative
+from .search import lower_bound, proves_nonnegative
 from .sums import collect, constant
 
 
@@ -27,22 +29,26 @@ def simplify_floormod(node: E.FloorMod, facts: Facts) -> Expr:
     return _divide(node, facts, _constant_remainder, _symbolic_remainder)
 
 
-def _divide(node, facts, by_constant, by_symbol):  # type: ignore[no-untyped-def]
-    if not is_exact(node.a):
-        return node
+Division = TypeVar("Division", E.FloorDiv, E.FloorMod)
+
+
+def _divide(
+    node: Division,
+    facts: Facts,
+    by_constant: Callable[[Division, int, Facts], Expr],
+    by_symbol: Callable[[Division, Facts], Expr],
+) -> Expr:
     divisor = constant(node.b)
-    if divisor == 0:
+    if divisor == 0 or not is_exact(node.a):
         return node
-    if divisor is not None and divisor < 0:
-        new = _by_negative(node)
-    elif divisor is not None:
-        new = by_constant(node, divisor, facts)
-    else:
+    if divisor is None:
         new = by_symbol(node, facts)
+    else:
+        new = by_constant(node, divisor, facts) if divisor > 0 else _by_negative(node)
     return new if is_exact(new) else node
 
 
-def _by_negative(node: E.Binary) -> Expr:
+def _by_negative(node: E.FloorDiv | E.FloorMod) -> Expr:
     """a // -c -> -a // c, and a % -c -> -(-a % c)."""
     turned = type(node)(negated(node.a), negated(node.b))
     return turned if isinstance(node, E.FloorDiv) else negated(turned)
@@ -79,7 +85,7 @@ def _quotient_of_term(form: Affine, divisor: int, node: E.FloorDiv) -> Expr:
     if divisor == 1:
         return form.expr(node.dtype)
     (term, count), *others = form.terms.items()
-    inner = constant(term.b) if isinstance(term, (E.FloorDiv, E.FloorMod)) else None  # type: ignore[attr-defined]
+    inner = constant(term.b) if isinstance(term, (E.FloorDiv, E.FloorMod)) else None
     if inner is not None and inner > 0 and count == 1 and not others:
         if isinstance(term, E.FloorDiv):
             start = collect(term.a).shifted(form.constant * inner)
@@ -119,7 +125,7 @@ def _without_inner_remainders(form: Affine, divisor: int) -> Affine:
 
 def _symbolic_quotient(node: E.FloorDiv, facts: Facts) -> Expr:
     whole, rest = _split_by(node.a, node.b)
-    if (not rest.terms and not rest.constant) or _is_remainder(rest, node.b, facts):
+    if _is_remainder(rest, node.b, facts):
         return whole.expr(node.dtype)
     if not whole.terms and not whole.constant:
         return node
@@ -128,14 +134,18 @@ def _symbolic_quotient(node: E.FloorDiv, facts: Facts) -> Expr:
 
 def _symbolic_remainder(node: E.FloorMod, facts: Facts) -> Expr:
     _, rest = _split_by(node.a, node.b)
-    if (not rest.terms and not rest.constant) or _is_remainder(rest, node.b, facts):
+    if _is_remainder(rest, node.b, facts):
         return rest.expr(node.dtype)
     return E.FloorMod(rest.expr(node.dtype), node.b)
 
 
 def _is_remainder(rest: Affine, divisor: Expr, facts: Facts) -> bool:
-    above = affine(divisor).plus(affine(rest.expr(divisor.dtype)), -1).shifted(-1)
-    return proves_nonnegative(affine(rest.expr(divisor.dtype)), facts) and proves_nonnegative(above, facts)
+    """Return whether rest is what the divisor leaves of it: it is 0, or 0 <= rest < divisor is proved."""
+    if not rest.terms and not rest.constant:
+        return True
+    value = affine(rest.expr(divisor.dtype))
+    below = affine(divisor).plus(value, -1).shifted(-1)
+    return proves_nonnegative(value, facts) and proves_nonnegative(below, facts)
 
 
 def _split_by(value: Expr, divisor: Expr) -> tuple[Affine, Affine]:

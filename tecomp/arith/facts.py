@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd
 from typing import Any
 
@@ -93,9 +94,8 @@ class _Learning:
             self.truths[node] = True
             self.truths[make.logical_not(node)] = False
             stack.extend(_consequences(node))
-            verb = _LEARN.get(type(node))
-            if verb is not None and node.a.dtype.is_integer:  # type: ignore[attr-defined]
-                verb(self, affine(node.b).plus(affine(node.a), -1), node)  # type: ignore[attr-defined]
+            if isinstance(node, E.Compare) and node.a.dtype.is_integer:
+                _LEARN[type(node)](self, affine(node.b).plus(affine(node.a), -1), node)
         return Facts(tuple(self.inequalities), self.ranges, tuple(self.congruences), self.truths)
 
     def at_least_zero(self, form: Affine) -> None:
@@ -150,7 +150,12 @@ def _consequences(node: Expr) -> list[Expr]:
     return [] if turned is node else [turned]
 
 
-_LEARN = {E.Lt: _Learning.less, E.Le: _Learning.at_most, E.Eq: _Learning.equal, E.Ne: _Learning.differ}
+_LEARN: dict[type, Callable[[_Learning, Affine, Any], None]] = {
+    E.Lt: _Learning.less,
+    E.Le: _Learning.at_most,
+    E.Eq: _Learning.equal,
+    E.Ne: _Learning.differ,
+}
 
 NO_FACTS = Facts((), {}, (), {})
 """Nothing is known beside the ranges of variables."""

@@ -58,8 +58,13 @@ def interval(root: Expr) -> Interval:
     A result that may not fit a wrapping type is that type's whole range. A divisor is never zero: such a division has
     no value. The answer is kept in `root.bounds`; ranges of variables never change, so it stays true.
     """
-    if root.bounds is not None:
-        return root.bounds
+    if root.bounds is None:
+        _fill(root)
+    return root.bounds  # pyright: ignore[reportReturnType]
+
+
+def _fill(root: Expr) -> None:
+    """Work out `bounds` of everything below `root` and of itself."""
     stack = [root]
     while stack:
         node = stack[-1]
@@ -70,7 +75,6 @@ def interval(root: Expr) -> Interval:
                 continue
             node.bounds = _evaluate(node)
         stack.pop()
-    return root.bounds
 
 
 def may_wrap(node: Expr) -> bool:

@@ -30,7 +30,7 @@ def _of_form(form: Affine, facts: Facts) -> Modular:
         total = _plus(total, _scaled(_of_term(term, facts), count))
     for multiple, step in facts.congruences:
         if multiple.terms and form.key() == multiple.shifted(form.constant - multiple.constant).key():
-            total = _both(total, Modular(step, form.constant - multiple.constant))
+            total = _both(total, _reduced(step, form.constant - multiple.constant))
     return total
 
 
@@ -55,7 +55,7 @@ def _plus(a: Modular, b: Modular) -> Modular:
 
 
 def _scaled(a: Modular, factor: int) -> Modular:
-    return Modular(a.coefficient * abs(factor), a.base * factor)
+    return _reduced(a.coefficient * abs(factor), a.base * factor)
 
 
 def _times(a: Modular, b: Modular) -> Modular:

@@ -4,10 +4,10 @@
     Rule("max(x, c0) == c0", "x <= c0", kind=EXACT)
     Rule("x < y and y < x", "False", when="integer(x)")
 
-x y z w stand for anything, p q r for anything of type bool, c0 c1 ... for integer constants (in every lane of a vector),
-L for a number of lanes; the same name twice is the same expression. Numbers, True and False stand for themselves. In
-`after` and `when`, arithmetic on constants alone is done in Python's integers. `when` is a Python condition that may
-also ask `proved(condition)` and `integer(x)`.
+x y z w stand for anything, p q r for anything of type bool, c0 c1 ... for integer constants (in every lane of a
+vector), L for a number of lanes; the same name twice is the same expression. Numbers, True and False stand for
+themselves. In `after` and `when`, arithmetic on constants alone is done in Python's integers. `when` is a Python
+condition that may also ask `proved(condition)` and `integer(x)`.
 """
 
 from __future__ import annotations
@@ -203,14 +203,23 @@ def _literal(value: int | float, like: DType) -> Expr:
     return make.broadcast(make.const(value, like.element), like.lanes)
 
 
-NAMES: dict[str, Any] = {
-    "constant": constant, "is_exact": is_exact, "literal": _literal, "number": number, "proves": proves,
-    "holds": _holds, "stands_for": _stands_for, "truth": _truth, "integer": lambda x: x.dtype.is_integer,
-    **{kind.__name__: kind for kind in (
-        E.Add, E.Sub, E.Mul, E.Div, E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod, E.Min, E.Max, E.Eq, E.Ne, E.Lt, E.Le,
-        E.And, E.Or, E.Not, E.Select, E.IfElse, E.Ramp, E.Broadcast,
-    )},
-}  # fmt: skip
+_NODES = (
+    *(E.Add, E.Sub, E.Mul, E.Div, E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod, E.Min, E.Max),
+    *(E.Eq, E.Ne, E.Lt, E.Le, E.And, E.Or, E.Not, E.Select, E.IfElse, E.Ramp, E.Broadcast),
+)
+NAMES: Final[dict[str, Any]] = {
+    "constant": constant,
+    "holds": _holds,
+    "integer": lambda x: x.dtype.is_integer,
+    "is_exact": is_exact,
+    "literal": _literal,
+    "number": number,
+    "proves": proves,
+    "stands_for": _stands_for,
+    "truth": _truth,
+    **{node.__name__: node for node in _NODES},
+}
+"""What compiled rules call."""
 
 
 class Table:
@@ -235,7 +244,7 @@ class Table:
         return head + "".join(_source(rule, position) for position, rule in enumerate(self.rules)) + "    return None\n"
 
     def _compile(self) -> Callable[[Any, Facts], Expr | None]:
-        names = {**NAMES, "fired": self.fired}
-        source = self.source()
-        exec(compile(source, f"<rules of {self.operator.__name__}>", "exec"), names)
+        names: dict[str, Any] = {}
+        code = compile(self.source(), f"<rules of {self.operator.__name__}>", "exec")
+        exec(code, {**NAMES, "fired": self.fired}, names)
         return names[f"{self.operator.__name__.lower()}_rules"]

@@ -19,8 +19,8 @@ from ..ir.node import Expr
 from ..ir.visit import walk
 from .affine import Affine, affine, factors, lane, monomial, number
 from .facts import NO_FACTS, Facts
-from .interval import interval, may_wrap
-from .prove import lower_bound
+from .interval import Interval, interval, may_wrap, type_range
+from .search import lower_bound
 from .simplify import can_prove, simplify
 
 Ends = tuple[Expr | None, Expr | None]
@@ -115,7 +115,7 @@ class _Relaxation:
         if node.dtype.lanes == 1 and all(map(_stays, node.operands(), parts)):
             return node, node
         verb = _VERBS.get(type(node))
-        ends = (None, None) if verb is None else verb(self, *parts)
+        ends = (None, None) if verb is None else verb(self, node, *parts)
         return _first(ends, _by_interval(node))
 
     def of_var(self, var: E.Var) -> Ends:
@@ -175,18 +175,14 @@ class _Relaxation:
         lo, hi = ends
         return self.sign(lo) if lo is not None and lo is hi else 0
 
-    def quotient(self, node: type[E.Binary]) -> Callable[[Ends, Ends], Ends]:
-        """Return how a division by what does not move maps the ends of its numerator."""
-
-        def ends(top: Ends, bottom: Ends) -> Ends:
-            sign = self.divisor_sign(bottom)
-            if sign == 0 or bottom[0] is None:
-                return self.shrinking_quotient(top, bottom)
-            divisor = _index(bottom[0])
-            low, high = (None if end is None else node(_index(end), divisor) for end in top)
-            return (low, high) if sign > 0 else (high, low)
-
-        return ends
+    def quotient(self, node: E.FloorDiv | E.TruncDiv, top: Ends, bottom: Ends) -> Ends:
+        """Return the ends of a division: it is monotone in its numerator where the divisor does not move."""
+        sign = self.divisor_sign(bottom)
+        if sign == 0 or bottom[0] is None:
+            return self.shrinking_quotient(top, bottom)
+        divisor = _index(bottom[0])
+        low, high = (None if end is None else type(node)(_index(end), divisor) for end in top)
+        return (low, high) if sign > 0 else (high, low)
 
     def shrinking_quotient(self, top: Ends, bottom: Ends) -> Ends:
         """Return the ends of a // b where both move, a >= 0 and b > 0."""
@@ -201,7 +197,7 @@ class _Relaxation:
         low = number(0, INDEX) if large is None else E.FloorDiv(_index(lo), _index(large))
         return low, None if hi is None else E.FloorDiv(_index(hi), _index(small))
 
-    def remainder(self, top: Ends, bottom: Ends) -> Ends:
+    def remainder(self, _: Expr, top: Ends, bottom: Ends) -> Ends:
         """Return [lo % d, hi % d] where lo and hi have one quotient, else [0, d - 1], for d > 0."""
         if self.divisor_sign(bottom) <= 0 or bottom[0] is None:
             return None, None
@@ -213,7 +209,15 @@ class _Relaxation:
                 return E.FloorMod(_index(lo), divisor), E.FloorMod(_index(hi), divisor)
         return number(0, INDEX), E.Sub(divisor, number(1, INDEX))
 
-    def choice(self, condition: Ends, yes: Ends, no: Ends) -> Ends:
+    def cast(self, node: E.Cast, value: Ends) -> Ends:
+        """Return the ends of what is cast, where both fit the type."""
+        lo, hi = value
+        if lo is None or hi is None or not node.value.dtype.is_integer:
+            return None, None
+        ends = Interval(interval(simplify(lo, self.facts)).lo, interval(simplify(hi, self.facts)).hi)
+        return value if ends.within(type_range(node.dtype)) else (None, None)
+
+    def choice(self, _: Expr, condition: Ends, yes: Ends, no: Ends) -> Ends:
         """Return the ends of either side: chosen by the condition where it does not move."""
         test = condition[0] if condition[0] is condition[1] else None
         return _either(test, yes[0], no[0], E.Min), _either(test, yes[1], no[1], E.Max)
@@ -266,17 +270,6 @@ def _either(test: Expr | None, yes: Expr | None, no: Expr | None, outer: type[E.
     return outer(yes, no) if test is None or not test.dtype.is_bool else E.Select(test, yes, no)
 
 
-_VERBS: dict[type, Callable[..., Ends]] = {
-    E.FloorDiv: lambda self, top, bottom: self.quotient(E.FloorDiv)(top, bottom),
-    E.TruncDiv: lambda self, top, bottom: self.quotient(E.TruncDiv)(top, bottom),
-    E.FloorMod: _Relaxation.remainder,
-    E.Min: lambda _, a, b: (_both(a[0], b[0], E.Min), _any(a[1], b[1], E.Min)),
-    E.Max: lambda _, a, b: (_any(a[0], b[0], E.Max), _both(a[1], b[1], E.Max)),
-    E.Select: _Relaxation.choice,
-    E.IfElse: _Relaxation.choice,
-}
-
-
 def _both(one: Expr | None, other: Expr | None, outer: type[E.Binary]) -> Expr | None:
     """Return outer(one, other) where both are known."""
     return None if one is None or other is None else outer(_index(one), _index(other))
@@ -287,3 +280,15 @@ def _any(one: Expr | None, other: Expr | None, outer: type[E.Binary]) -> Expr | 
     if one is None or other is None:
         return other if one is None else one
     return outer(_index(one), _index(other))
+
+
+_VERBS: dict[type, Callable[..., Ends]] = {
+    E.FloorDiv: _Relaxation.quotient,
+    E.TruncDiv: _Relaxation.quotient,
+    E.FloorMod: _Relaxation.remainder,
+    E.Min: lambda _, node, a, b: (_both(a[0], b[0], E.Min), _any(a[1], b[1], E.Min)),
+    E.Max: lambda _, node, a, b: (_any(a[0], b[0], E.Max), _both(a[1], b[1], E.Max)),
+    E.Cast: _Relaxation.cast,
+    E.Select: _Relaxation.choice,
+    E.IfElse: _Relaxation.choice,
+}

@@ -26,7 +26,7 @@ from .implied import is_total, without_implied, without_implying
 from .interval import interval, type_range
 from .lanes import ramp_divided
 from .prove import proves
-from .rules import choice, division, extrema, floats, logic
+from .rules import arithmetic, choice, division, extrema, logic
 from .sums import is_linear, leaves
 
 Task = tuple[Expr, Facts]
@@ -156,7 +156,7 @@ _FOLDS: dict[type, Callable[..., Expr]] = {
 
 
 def _folded(node: Expr) -> Expr:
-    """Return the constant that an operation on constants is; a division by zero stays, to be refused where it stands."""
+    """Return what an operation on constants gives; a division by zero stays, to be refused where it stands."""
     if isinstance(node, E.Cast):
         return make.cast(node.dtype, node.value)
     fold = _FOLDS.get(type(node))
@@ -228,9 +228,9 @@ def _call(node: E.Call, _: Facts) -> Expr:
 
 
 _STEPS: dict[type, Callable[[Any, Facts], Expr]] = {
-    E.Add: _in_order(floats.ADD),
-    E.Sub: _in_order(floats.SUB),
-    E.Mul: _in_order(floats.MUL, _product),
+    E.Add: _in_order(arithmetic.ADD),
+    E.Sub: _in_order(arithmetic.SUB),
+    E.Mul: _in_order(arithmetic.MUL, _product),
     E.Div: _in_order(division.DIV),
     E.FloorDiv: _in_order(division.FLOORDIV, ramp_divided, simplify_floordiv),
     E.FloorMod: _in_order(division.FLOORMOD, ramp_divided, simplify_floormod),

@@ -19,7 +19,8 @@ _LINEAR = (E.Add, E.Sub, E.Mul)
 def collect(root: Expr, simplified: Mapping[Expr, Expr] | None = None) -> Affine:
     """Return `root` as terms and a constant, each leaf replaced by what `simplified` says of it.
 
-    Coefficients are not reduced modulo the type: where no operation wraps, the form is the exact value. Each node is looked at once however often it is shared; terms stand in order of first occurrence.
+    Coefficients are not reduced modulo the type: where no operation wraps, the form is the exact value. Terms stand in
+    order of first occurrence.
     """
     terms: dict[Expr, int] = {}
     total = 0
@@ -108,10 +109,12 @@ def in_ring(form: Affine, dtype: DType) -> Affine:
     if dtype.kind == "index":
         return form
     size = 1 << dtype.bits
-    most = (size >> 1) - 1 if dtype.kind == "int" else size - 1
+    half = size >> 1 if dtype.kind == "int" else 0
 
     def reduced(number: int) -> int:
-        return number if -most <= number <= most else (number + most) % size - most
+        if half:
+            return (number + half - 1) % size - half + 1
+        return number % size if number >= 0 else -(-number % size)
 
     terms = {term: reduced(c) for term, c in form.terms.items()}
     return Affine({term: c for term, c in terms.items() if c}, reduced(form.constant))

@@ -16,6 +16,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
+from ..ir.visit import walk
 from .cuda_index import Integers, narrowed, small_constant
 from .cuda_intrinsics import call, spread
 from .cuda_types import C_TYPES, SMALL_FLOATS, literal
@@ -103,8 +104,9 @@ class ExprPrinter:
         return condition is make.TRUE or condition in self.held
 
     def assume(self, condition: Expr) -> None:
-        """Note that `condition` holds from here to the end of the block."""
-        self.held.add(condition)
+        """Note that `condition` holds from here to the end of the block, unless memory can change it."""
+        if not any(isinstance(part, E.Load) for part in walk(condition)):
+            self.held.add(condition)
         if isinstance(condition, E.And):
             self.assume(condition.a)
             self.assume(condition.b)

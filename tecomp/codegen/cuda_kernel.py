@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..dtype import INT64
@@ -45,8 +45,13 @@ class Kernel(NamedTuple):
         return {"name": self.name, "arguments": types, "shared": self.shared, "threads": self.threads}
 
 
-def print_kernel(node: Launch, name: str, scope: Sequence[Buffer | E.Var], target: Target) -> Kernel:
-    """Return the kernel of `node`, which may use what is in `scope`; UnsupportedError where `target` cannot run it."""
+def print_kernel(
+    node: Launch, name: str, scope: Sequence[Buffer | E.Var], numbers: Collection[Buffer | E.Var], target: Target
+) -> Kernel:
+    """Return the kernel of `node`, which may use what is in `scope`; UnsupportedError where `target` cannot run it.
+
+    `numbers` are the scalars that the user gives; what else is passed by value are sizes and variables of loops.
+    """
     threads = check_launch(node, name, target)
     used = set(_mentioned(node.body))
     arguments = tuple(thing for thing in scope if thing in used)
@@ -55,6 +60,9 @@ def print_kernel(node: Launch, name: str, scope: Sequence[Buffer | E.Var], targe
     out = Writer(Scopes(RESERVED | {name}), shared)
     written = {stmt.buffer for stmt in walk(node.body) if isinstance(stmt, Store)}
     parameters = [_parameter(out, thing, thing in written) for thing in arguments]
+    for thing in arguments:
+        if isinstance(thing, E.Var) and (thing.min is not None or thing not in numbers):
+            out.exprs.integers.index(thing)
     if shared.offsets:
         out.line("extern __shared__ __align__(128) unsigned char shared_memory[];")
     _thread_variables(out, node, used)
@@ -68,8 +76,6 @@ def _parameter(out: Writer, thing: Buffer | E.Var, written: bool) -> str:
     type_ = c_type(thing.dtype)
     if isinstance(thing, Buffer):
         return f"{'' if written else 'const '}{type_}* __restrict__ {name}"
-    if thing.min is not None:  # a size or the variable of a loop, not a number that the user gave
-        out.exprs.integers.index(thing)
     return f"{type_} {name}"
 
 

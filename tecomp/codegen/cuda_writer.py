@@ -65,11 +65,15 @@ class Writer:
 
     def text(self, root: Expr) -> Text:
         """Return the text of an expression, after lines that name what it would repeat or nest too deeply."""
-        self.name_parts(root)
-        return self.exprs.text(root)
+        with self.exprs.block():
+            self.name_parts(root)
+            return self.exprs.text(root)
 
     def name_parts(self, *roots: Expr) -> None:
-        """Print `const float t = ...;` for the parts that get a name, before the text of `roots`."""
+        """Print `const float t = ...;` for the parts that get a name, before the text of `roots`.
+
+        The names are for one statement: to the next, a part that reads memory may be another value.
+        """
         for node, branches in temporaries(roots, self.exprs.known):
             if branches:
                 name = self._branches(node)
@@ -105,9 +109,10 @@ class Writer:
         if added is not None and not self.exprs.plain(node.value):  # it has to wrap
             added = None
         value = node.value if added is None else added
-        self.name_parts(*node.indices, value)
-        symbol = "=" if added is None else "+="
-        self.assign(self.element(node), self.exprs.text(value), node.loc, symbol)
+        with self.exprs.block():
+            self.name_parts(*node.indices, value)
+            symbol = "=" if added is None else "+="
+            self.assign(self.element(node), self.exprs.text(value), node.loc, symbol)
 
     def assign(self, place: Text, value: Text, loc: Location | None, symbol: str = "=") -> None:
         """Print `place = value;`, and where the user wrote it, when the last such line was from elsewhere."""

@@ -125,7 +125,8 @@ class HostPrinter:
 
     def launch(self, node: Launch) -> None:
         serial = f"_{len(self.kernels) + 1}" if self._serial else ""
-        kernel = print_kernel(node, f"{legal(self.func.name, ())}_kernel{serial}", self._scope, self.target)
+        name = f"{legal(self.func.name, ())}_kernel{serial}"
+        kernel = print_kernel(node, name, self._scope, set(self.func.params), self.target)
         self.kernels.append(kernel)
         extents = {tag: self.text(var.extent) for tag, var in node.threads if var.extent is not None}
         grid, block = (", ".join(extents.get(tag, "1") for tag in tags) for tags in (GRID_TAGS, BLOCK_TAGS))

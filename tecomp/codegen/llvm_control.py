@@ -28,8 +28,8 @@ def where(code: Code, condition: Value, then: Body, otherwise: Body | None = Non
 def count(code: Code, var: Var, low: Value, high: Value, body: Body, hints: str = "") -> None:
     """Emit `body` for var = low, low + 1, ... below high; `hints` is loop metadata.
 
-    The test stands at the end, after one before the first iteration: LLVM would bring any loop into that form, at a cost
-    that grows with the square of the number of loops.
+    The test stands at the end, after one before the first iteration: LLVM would bring any loop into that form, at a
+    cost that grows with the square of the number of loops.
     """
     inside, step, end = (code.label(f"{var.name}.{part}") for part in ("loop", "step", "end"))
     following = Value(low.type, f"%{code.names.fresh(f'{var.name}.next')}")

@@ -84,7 +84,7 @@ def _from_float(code: Code, value: Value, source: DType, target: DType) -> Value
 
 
 def _to_odd(code: Code, value: Value) -> Value:
-    """Return a double as the float32 beside it whose last bit is set, unless it is one: rounding again is then exact."""
+    """Return a double as a float32: equal, or the neighbour whose last bit is set, which rounds as the double does."""
     lanes = lanes_of(value.type)
     type, word, flag = vector("float", lanes), vector("i32", lanes), vector("i1", lanes)
     near = code.op(type, f"fptrunc {value} to {type}")

@@ -130,7 +130,7 @@ def _contiguous(index: Expr) -> Expr | None:
 
 
 def store(code: Code, node: Store, index: Value, value: Value, mask: Value | None) -> None:
-    """Write value to buffer[index] in the lanes of `mask`; `index` is the start of a contiguous access or all offsets."""
+    """Write value to buffer[index] in the lanes of `mask`; `index` is the first of neighbours, or every offset."""
     buffer, written = node.buffer, _offset(node.buffer, node.indices)
     pointer = _address(code, buffer, index, written.dtype)
     base = written if written.dtype.lanes == 1 else _contiguous(written)
@@ -170,7 +170,7 @@ def _address(code: Code, buffer: Buffer, index: Value, dtype: DType) -> Value:
 
 
 def _alignment(code: Code, buffer: Buffer, index: Expr) -> int:
-    """Return the greatest power of two, in bytes, that divides the address of buffer[index] whatever its variables are."""
+    """Return the greatest power of two, in bytes, known to divide the address of buffer[index]."""
     known = math.gcd(code.module.aligned.get(buffer, buffer.align), multiple(index) * buffer.dtype.bytes)
     return known & -known
 

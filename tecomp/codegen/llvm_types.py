@@ -24,7 +24,7 @@ VALUE: Final = {
     "float32": "float",
     "float64": "double",
 }
-"""In a register. The 16-bit floats live there as the float32 of the same value: arithmetic is float32's, rounded after."""
+"""In a register. The 16-bit floats are there the float32 of the same value: arithmetic is float32's, then rounded."""
 
 MEMORY: Final = VALUE | {"bool": "i8", "float16": "half", "bfloat16": "i16"}
 """In a buffer."""

@@ -59,7 +59,8 @@ def _compile(compiler: Any, source: str, options: tuple[str, ...]) -> Compiled:
     program = compiler.createProgram(source, "kernel.cu", (), ())
     try:
         compiler.compileProgram(program, options)
-        return Compiled(bytes(compiler.getCUBIN(program)), compiler.getProgramLog(program))
+        log = compiler.getProgramLog(program).rstrip("\0")  # CuPy gives C's end of the text too
+        return Compiled(bytes(compiler.getCUBIN(program)), log)
     except compiler.NVRTCError as error:
         log = compiler.getProgramLog(program).strip()
         if "invalid value for --gpu-architecture" in log:

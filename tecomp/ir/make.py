@@ -8,60 +8,17 @@ One file because every operator rests on the promotion and folding written first
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from ..dtype import BOOL, FLOAT32, INDEX, INT32, DType
+from ..dtype import FLOAT32, INDEX, INT32, DType
 from ..errors import UserError, UserTypeError
 from . import expr as E
 from .axis import IterVar
+from .constant import FALSE, TRUE, cast_const, const, fold_numbers, trunc_quotient, wrap
 from .node import OPERATORS, Expr
-from .rounding import rounded
-
-TRUE = E.Const(True, BOOL)
-FALSE = E.Const(False, BOOL)
-
-
-def const(value: Any, dtype: str = INT32) -> E.Const:
-    """Return `value` as a constant of `dtype`; UserError where an integer does not fit."""
-    kind = DType(dtype)
-    if isinstance(value, E.Const):
-        value = value.value
-    if kind.is_float:
-        return _float_const(value, kind)
-    if kind.is_bool:
-        return TRUE if value else FALSE
-    if isinstance(value, float) and not value.is_integer():
-        raise UserError(f"{value!r} is no {kind}", because="it has a fraction", legal="a float type, or a whole number")
-    number = int(value)
-    if kind is not INDEX:
-        low, high = kind.limits()
-        if not low <= number <= high:
-            raise UserError(
-                f"{number} does not fit in {kind}",
-                because=f"{kind} holds {low} to {high}",
-                legal="a wider type, or a cast",
-            )
-    return E.Const(number, kind)
-
-
-def _float_const(value: float, kind: DType) -> E.Const:
-    held = rounded(value, kind)
-    if math.isinf(held) and not (isinstance(value, float) and math.isinf(value)):
-        legal = "a wider type, or float('inf')"
-        raise UserError(f"{value} does not fit in {kind}", because="it would become infinite", legal=legal)
-    return E.Const(held, kind)
-
-
-def wrap(value: int, dtype: DType) -> int:
-    """Return `value` as two's complement arithmetic in `dtype` leaves it (index is exact)."""
-    if dtype is INDEX or dtype.element is INDEX:
-        return value
-    low, high = dtype.element.limits()
-    return (value - low) % (high - low + 1) + low
 
 
 def convert(value: Any, like: DType | None = None) -> Expr:
@@ -130,23 +87,10 @@ def cast(dtype: str, value: Any) -> Expr:
     if kind.lanes > operand.dtype.lanes == 1:
         return E.Broadcast(cast(kind.element, operand), kind.lanes)
     if isinstance(operand, E.Const):
-        return _cast_const(operand.value, kind)
+        return cast_const(operand.value, kind)
     if isinstance(operand, E.Broadcast):
         return E.Broadcast(cast(kind.element, operand.value), operand.lanes)
     return E.Cast(kind, operand)
-
-
-def _cast_const(value: int | float | bool, kind: DType) -> Expr:
-    if kind.is_bool:
-        return TRUE if value != 0 else FALSE
-    if kind.is_float:
-        return E.Const(rounded(value, kind), kind)
-    if not isinstance(value, float):
-        return E.Const(wrap(int(value), kind), kind)
-    low, high = (-math.inf, math.inf) if kind is INDEX else kind.limits()
-    if not math.isfinite(value) or not low <= math.trunc(value) <= high:  # what that gives is decided when it runs
-        return E.Cast(kind, E.Const(value, DType("float64")))
-    return E.Const(math.trunc(value), kind)
 
 
 def broadcast(value: Expr, lanes: int) -> Expr:
@@ -186,20 +130,11 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or str(getattr(value, "dtype", "")).startswith("bool")
 
 
-def _same_kind(fold: Callable[[Any, Any], Any], dtype: DType, a: Any, b: Any) -> E.Const:
-    """Fold in the type itself: integers wrap, floats round once."""
-    if dtype.is_float:
-        with np.errstate(all="ignore"):
-            kind = dtype.numpy.type
-            return E.Const(float(fold(kind(a), kind(b))), dtype)
-    return E.Const(wrap(fold(a, b), dtype), dtype)
-
-
 def add(a: Any, b: Any) -> Expr:
     """Return a + b."""
     x, y = _numbers("+", a, b)
     if isinstance(x, E.Const) and isinstance(y, E.Const):
-        return _same_kind(lambda p, q: p + q, x.dtype, x.value, y.value)
+        return fold_numbers(lambda p, q: p + q, x.dtype, x.value, y.value)
     if _is_zero(y):
         return x
     return y if _is_zero(x) else E.Add(x, y)
@@ -209,7 +144,7 @@ def sub(a: Any, b: Any) -> Expr:
     """Return a - b."""
     x, y = _numbers("-", a, b)
     if isinstance(x, E.Const) and isinstance(y, E.Const):
-        return _same_kind(lambda p, q: p - q, x.dtype, x.value, y.value)
+        return fold_numbers(lambda p, q: p - q, x.dtype, x.value, y.value)
     return x if _is_zero(y) else E.Sub(x, y)
 
 
@@ -217,7 +152,7 @@ def mul(a: Any, b: Any) -> Expr:
     """Return a * b."""
     x, y = _numbers("*", a, b)
     if isinstance(x, E.Const) and isinstance(y, E.Const):
-        return _same_kind(lambda p, q: p * q, x.dtype, x.value, y.value)
+        return fold_numbers(lambda p, q: p * q, x.dtype, x.value, y.value)
     if _is_one(y) or _is_zero(x):
         return x
     return y if _is_one(x) or _is_zero(y) else E.Mul(x, y)
@@ -250,7 +185,7 @@ def div(a: Any, b: Any) -> Expr:
             legal="a // b and a % b (floor), te.truncdiv and te.truncmod (C), or .astype('float32') first",
         )
     if isinstance(x, E.Const) and isinstance(y, E.Const):
-        return _same_kind(np.divide, x.dtype, x.value, y.value)
+        return fold_numbers(np.divide, x.dtype, x.value, y.value)
     return x if _is_one(y) else E.Div(x, y)
 
 
@@ -270,11 +205,6 @@ def _integer_division(node: type[E.Binary], symbol: str, fold: Callable[[int, in
 
     build.__doc__ = f"Return a {symbol} b of integers; UserError when b is the constant 0."
     return build
-
-
-def trunc_quotient(p: int, q: int) -> int:
-    """Return p / q rounded toward zero."""
-    return abs(p) // abs(q) * (1 if (p < 0) == (q < 0) else -1)
 
 
 floordiv = _integer_division(E.FloorDiv, "//", lambda p, q: p // q)
@@ -297,7 +227,7 @@ def _extreme(
         if isinstance(x, E.Const) and isinstance(y, E.Const):
             if x.dtype.is_integer:
                 return x if integers(x.value, y.value) == x.value else y
-            return _same_kind(floats, x.dtype, x.value, y.value)
+            return fold_numbers(floats, x.dtype, x.value, y.value)
         return x if x is y else node(x, y)
 
     build.__doc__ = f"Return the {symbol} of both; NaN when either is NaN."

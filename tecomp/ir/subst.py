@@ -54,6 +54,19 @@ class _Substitution:
         self.memo.clear()
         return new
 
+    def memory(self, old: Buffer) -> Buffer:
+        """Return the buffer that stands for an allocated one: another one when its extents or strides change."""
+        buffer = self.buffers.get(old, old)
+        shape = tuple(self.expr(extent) for extent in buffer.shape)
+        strides = None if buffer.strides is None else tuple(self.expr(stride) for stride in buffer.strides)
+        before, after = (*buffer.shape, *(buffer.strides or ())), (*shape, *(strides or ()))
+        if not self.fresh and all(x is y for x, y in zip(before, after, strict=True)):
+            return buffer
+        new = Buffer(buffer.name, shape, buffer.dtype, buffer.scope, strides, buffer.align, buffer.loc)
+        self.buffers[old] = new
+        self.memo.clear()
+        return new
+
     def stmt(self, node: Stmt) -> Stmt:
         match node:
             case For():
@@ -73,14 +86,7 @@ class _Substitution:
                 new = node.map(self.stmt, self.expr)
                 return new.copy(buffer=self.buffers[node.buffer])
             case Alloc():
-                buffer = self.buffers.get(node.buffer, node.buffer)
-                shape = tuple(self.expr(extent) for extent in buffer.shape)
-                if self.fresh or any(x is not y for x, y in zip(shape, buffer.shape, strict=True)):
-                    old = buffer
-                    strides = None if old.strides is None else tuple(self.expr(stride) for stride in old.strides)
-                    buffer = Buffer(old.name, shape, old.dtype, old.scope, strides, old.align, old.loc)
-                    self.buffers[node.buffer] = buffer
-                    self.memo.clear()
+                buffer = self.memory(node.buffer)
                 body = self.stmt(node.body)
                 return node if buffer is node.buffer and body is node.body else node.copy(buffer=buffer, body=body)
             case _:

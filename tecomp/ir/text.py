@@ -159,9 +159,7 @@ class _StmtText:
 
     def loop(self, stmt: For, depth: int) -> None:
         arguments = [repr(stmt.thread)] if stmt.kind is LoopKind.THREAD else []
-        typed = None if isinstance(stmt.extent, Const) else stmt.extent.dtype.element
-        start, end = self.span(stmt.min, stmt.extent, typed)
-        arguments += [end] if isinstance(stmt.min, Const) and stmt.min.value == 0 else [start, end]
+        arguments += self.bounds(stmt.var)
         if stmt.pragmas:
             pairs = ", ".join(f"({name!r}, {self.pragma(value)})" for name, value in stmt.pragmas)
             arguments.append(f"pragmas=[{pairs}]")
@@ -170,12 +168,20 @@ class _StmtText:
         self.suite(stmt.body, depth + 1)
         self.names.release(stmt.var)
 
+    def bounds(self, var: Var) -> list[str]:
+        """n; or 1, n of a range that does not begin at 0; ? of a variable without a range, which is not well formed."""
+        if var.min is None or var.extent is None:
+            return ["?"]
+        typed = None if isinstance(var.extent, Const) else var.extent.dtype.element
+        start, end = self.span(var.min, var.extent, typed)
+        return [end] if isinstance(var.min, Const) and var.min.value == 0 else [start, end]
+
     def pragma(self, value: Any) -> str:
         return self.expr(value) if isinstance(value, Expr) else repr(value)
 
     def launch(self, stmt: Launch, depth: int) -> None:
         tags = [identifier(tag) for tag, _ in stmt.threads]
-        extents = [self.expr(extent) for extent in stmt.expressions()]
+        extents = ["?" if var.extent is None else self.expr(var.extent) for _, var in stmt.threads]
         names = [self.names.give(var) for _, var in stmt.threads]
         axes = ", ".join(f"{tag}={extent}" for tag, extent in zip(tags, extents, strict=True))
         renamed = "" if names == tags else f" as {names[0] if len(names) == 1 else '({})'.format(', '.join(names))}"

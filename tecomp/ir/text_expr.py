@@ -61,7 +61,7 @@ class Names:
 
     def release(self, thing: Any) -> None:
         """End the scope of `thing`: its name is free again."""
-        self.taken.discard(self.names.pop(thing))
+        self.taken.discard(self.names.pop(thing, ""))
 
 
 class ExprText:

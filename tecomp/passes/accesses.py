@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..ir import expr as E
@@ -28,15 +28,6 @@ def accesses(root: Stmt | Expr) -> Iterator[Access]:
             yield Access(node.buffer, node.indices, False)
         elif isinstance(node, Store):
             yield Access(node.buffer, node.indices, True)
-
-
-def touched(root: Stmt, buffers: Collection[Buffer]) -> dict[Buffer, tuple[list[Indices], list[Indices]]]:
-    """Return for each of `buffers` where `root` writes it and where it reads it."""
-    found: dict[Buffer, tuple[list[Indices], list[Indices]]] = {buffer: ([], []) for buffer in buffers}
-    for access in accesses(root):
-        if access.buffer in found:
-            found[access.buffer][0 if access.writes else 1].append(access.indices)
-    return found
 
 
 def stored(root: Stmt) -> set[Buffer]:

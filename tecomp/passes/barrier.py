@@ -20,7 +20,7 @@ from ..ir.stmt import Alloc, Evaluate, For, If, Launch, Let, Seq, Stmt
 from ..target import Target
 from .accesses import loaded, stored
 from .conflicts import Conflicts, check_blocks
-from .events import BARRIER, Event, Events, Scope, is_barrier
+from .events import BARRIER, Event, Events, Scope, is_barrier, passed_between_threads
 
 
 def run(func: Func, target: Target) -> Func:
@@ -31,7 +31,7 @@ def run(func: Func, target: Target) -> Func:
 def _launches(node: Stmt) -> Stmt:
     if not isinstance(node, Launch):
         return node.map(_launches, lambda expr: expr)
-    events = Events(node)
+    events = Events(passed_between_threads(node))
     if not events.watched:
         return node
     check_blocks(node, events)

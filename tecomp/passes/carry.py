@@ -24,7 +24,7 @@ from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import bound_vars
 from .one_launch import in_threads
-from .overlap import Overlap
+from .overlap import Overlap, Place
 
 MOST_STEPS = 8
 """A value read more steps later than this is read from memory."""
@@ -92,7 +92,7 @@ def _at(store: Store, time: E.Var, moment: Expr) -> tuple[Expr, ...]:
 def _never_meet(store: Store, other: Store, inner: set[E.Var]) -> bool:
     if other.buffer is not store.buffer:
         return True
-    return Overlap((), lambda var: var in inner).agreeing(store.indices, other.indices) is None
+    return Overlap((), lambda var: var in inner).agreeing(Place(store.indices), Place(other.indices)) is None
 
 
 def _in_registers(loop: For, carried: list[Carried]) -> Stmt:

@@ -8,8 +8,8 @@ from typing import Final
 from ..errors import UserError
 from ..ir import expr as E
 from ..ir.stmt import Buffer, Launch
-from .accesses import bound_vars, touched
-from .events import Event, Events
+from .accesses import bound_vars
+from .events import Event, Events, Scope
 from .overlap import Overlap
 
 MOST_PAIRS: Final = 1 << 14
@@ -38,14 +38,12 @@ class Conflicts:
 
     def _between(self, a: Event, b: Event, carrier: E.Var | None) -> bool:
         common = _common(a.vars, b.vars, carrier)
-        fixed = set(a.pinned) & set(b.pinned)
-        key = (a.indices, b.indices, common, frozenset(fixed))
+        key = (a.place, b.place, common)
         if key not in self.known and len(self.known) >= MOST_PAIRS:
             return True
         if key not in self.known:
-            owners = [var for var in self.threads if var not in dict(fixed)]
             private = self.bound.difference(common)
-            self.known[key] = bool(owners) and not Overlap(owners, private.__contains__).apart(a.indices, b.indices)
+            self.known[key] = not Overlap(self.threads, private.__contains__).apart(a.place, b.place)
         return self.known[key]
 
 
@@ -66,16 +64,24 @@ def single(var: E.Var) -> bool:
 
 def check_blocks(launch: Launch, events: Events) -> None:
     """Refuse kernels in which one block would have to wait for another: nothing orders blocks."""
-    blocks = [var for tag, var in launch.threads if tag.startswith("blockIdx") and not single(var)]
+    blocks = {var for tag, var in launch.threads if tag.startswith("blockIdx") and not single(var)}
+    threads = {var for _, var in launch.threads}
     if not blocks:
         return
-    threads = {var for _, var in launch.threads}
-    bound = bound_vars(launch.body) | (threads - set(blocks))
+    bound = bound_vars(launch.body) | (threads - blocks)
     overlap = Overlap(blocks, bound.__contains__)
-    passed = [buffer for buffer in events.watched if buffer.scope == "global"]
-    for buffer, touches in touched(launch.body, passed).items():
-        if not overlap.all_apart(*touches):
+    touches = events.first(launch.body, Scope(varying=frozenset(threads)))
+    for buffer in events.watched:
+        if buffer.scope == "global" and not reads_apart(overlap, buffer, touches):
             _refuse(launch, buffer)
+
+
+def reads_apart(overlap: Overlap, buffer: Buffer, touches: Iterable[Event]) -> bool:
+    """Return whether no element of `buffer` that one owner writes is read by another."""
+    own = [event for event in touches if event.buffer is buffer]
+    return overlap.reads_apart(
+        [event.place for event in own if event.writes], [event.place for event in own if not event.writes]
+    )
 
 
 def _refuse(launch: Launch, buffer: Buffer) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..arith import can_prove
+from ..arith import NO_FACTS, Facts, can_prove
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt
-from ..ir.subst import substitute
 from ..ir.visit import walk
-from .accesses import Access, accesses
+from .accesses import Access, accesses, has, uses
+from .guards import conjuncts
+from .overlap import Place
 
 BARRIER: Final = make.call("barrier_block", "int32")
 
@@ -25,8 +26,8 @@ class Scope:
     vars: tuple[E.Var, ...] = ()
     varying: frozenset[E.Var] = frozenset()
     """The variables whose values differ from thread to thread."""
-    pinned: tuple[tuple[E.Var, Expr], ...] = ()
-    """Thread variables that a condition fixes."""
+    facts: Facts = NO_FACTS
+    """What conditions tell of those variables."""
     divergent: bool = False
     """Whether some threads of a block may come here without the others."""
 
@@ -36,8 +37,11 @@ class Scope:
 
     def under(self, condition: Expr, varies: bool) -> Scope:
         """Return the scope of what runs where `condition` holds."""
-        pins = tuple(_pins(condition, self.varying))
-        return replace(self, pinned=self.pinned + pins, divergent=self.divergent or varies)
+        facts = self.facts
+        for part in conjuncts(condition):
+            if uses(part, self.varying) and not has(part, E.Load):
+                facts = facts.assume(part)
+        return replace(self, facts=facts, divergent=self.divergent or varies)
 
     def varies(self, *parts: Expr) -> bool:
         """Return whether a value may differ between the threads of a block."""
@@ -49,39 +53,21 @@ class Scope:
         return node in self.varying if isinstance(node, E.Var) else False
 
 
-def _pins(condition: Expr, threads: frozenset[E.Var]) -> Iterator[tuple[E.Var, Expr]]:
-    if isinstance(condition, E.And):
-        yield from _pins(condition.a, threads)
-        yield from _pins(condition.b, threads)
-    elif isinstance(condition, E.Eq):
-        for var, value in ((condition.a, condition.b), (condition.b, condition.a)):
-            if isinstance(var, E.Var) and var in threads and isinstance(value, E.Const):
-                yield var, value
-
-
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One access to watched memory; its indices have pinned thread variables replaced."""
+    """One access to watched memory, what is known where it stands, and the variables defined there."""
 
     buffer: Buffer
-    indices: tuple[Expr, ...]
+    place: Place
     writes: bool
     vars: tuple[E.Var, ...]
-    pinned: tuple[tuple[E.Var, Expr], ...]
 
 
 class Events:
-    """Events of the statements of one kernel on the buffers that are `watched`."""
+    """Events of the statements of a kernel on the buffers that are `watched`."""
 
-    def __init__(self, launch: Launch) -> None:
-        shared = {
-            node.buffer for node in walk(launch.body) if isinstance(node, Alloc) and node.buffer.scope == "shared"
-        }
-        read, written = set[Buffer](), set[Buffer]()
-        for access in accesses(launch.body):
-            (written if access.writes else read).add(access.buffer)
-        passed = {buffer for buffer in read & written if buffer.scope == "global"}
-        self.watched = frozenset((shared & written) | passed)
+    def __init__(self, watched: Iterable[Buffer]) -> None:
+        self.watched = frozenset(watched)
 
     def of(self, node: Stmt | Expr, scope: Scope) -> list[Event]:
         """Return the events of one leaf statement or expression, reads first."""
@@ -146,6 +132,12 @@ def is_barrier(node: Stmt) -> bool:
 
 
 def _event(access: Access, scope: Scope) -> Event:
-    pins = dict(scope.pinned)
-    indices = tuple(substitute(index, pins) for index in access.indices)
-    return Event(access.buffer, indices, access.writes, scope.vars, scope.pinned)
+    return Event(access.buffer, Place(access.indices, scope.facts), access.writes, scope.vars)
+
+
+def passed_between_threads(launch: Launch) -> set[Buffer]:
+    """Return the buffers through which the threads of a kernel may pass values: shared, or global and read again."""
+    read, written = set[Buffer](), set[Buffer]()
+    for access in accesses(launch.body):
+        (written if access.writes else read).add(access.buffer)
+    return {buffer for buffer in written if buffer.scope == "shared" or (buffer.scope == "global" and buffer in read)}

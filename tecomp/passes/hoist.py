@@ -33,7 +33,7 @@ def run(func: Func, target: Target) -> Func:
 
 def hoisted(root: Stmt) -> Stmt:
     """Return `root` with what its loops repeat in front of them."""
-    return rewrite(root, stmts={For: in_front, Seq: _one_guard})
+    return rewrite(root, stmts={For: in_front, Seq: one_guard})
 
 
 def in_front(loop: For) -> Stmt:
@@ -56,13 +56,13 @@ def _alloc_first(body: Stmt) -> Stmt:
     return alloc.copy(body=Seq((*before, *_parts(alloc.body))))
 
 
-def _one_guard(seq: Seq) -> Stmt:
+def one_guard(seq: Seq) -> Stmt:
     """if c: a; if c: b  ->  if c: (a; b), where c reads no memory."""
     steps: list[Stmt] = []
     for step in seq.stmts:
         last = steps[-1] if steps else None
         if isinstance(last, If) and isinstance(step, If) and _same_guard(last, step):
-            steps[-1] = last.copy(then=_one_guard(Seq((*_parts(last.then), *_parts(step.then)))))
+            steps[-1] = last.copy(then=one_guard(Seq((*_parts(last.then), *_parts(step.then)))))
         else:
             steps.append(step)
     if len(steps) == len(seq.stmts):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..arith import bounds_of, can_prove, simplify
+from ..arith import NO_FACTS, bounds_of, can_prove, simplify
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, For, If, Launch, LoopKind, Stmt, Store
+from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
 from ..target import Target
 from .accesses import bound_vars, has, uses
+from .hoist import one_guard
 from .kernel_checks import check_kernel, check_limits, check_local, writer_tags
 from .sink import sink_guards
 
@@ -87,7 +88,8 @@ class _Joined:
 
     def loop(self, node: For) -> Stmt:
         var = self.threads[node.thread]
-        body = substitute_stmt(node.body, {node.var: make.add(node.min, var)})
+        only = isinstance(node.extent, E.Const) and node.extent.value == 1
+        body = substitute_stmt(node.body, {node.var: node.min if only else make.add(node.min, var)})
         assert var.extent is not None
         if can_prove(make.le(var.extent, node.extent)):
             return body
@@ -100,14 +102,23 @@ def _one_writer(node: Stmt, threads: dict[str, E.Var], known: frozenset[E.Var]) 
     S[k] = A[k]  ->  if threadIdx_x == 0: S[k] = A[k]      S in shared memory
     """
     if isinstance(node, If):
-        fixed = {node.condition.a, node.condition.b} if isinstance(node.condition, E.Eq) else set[Expr]()
-        inner = known | {var for var in threads.values() if var in fixed}
+        facts = NO_FACTS.assume(node.condition)
+        inner = known | {var for var in threads.values() if facts.term_interval(var).value is not None}
         return node.map(
             lambda part: _one_writer(part, threads, inner if part is node.then else known), lambda expr: expr
         )
     if isinstance(node, Store) and node.buffer.scope in ("shared", "global"):
         return _guard_store(node, threads, known)
-    return node.map(lambda part: _one_writer(part, threads, known), lambda expr: expr)
+    new = node.map(lambda part: _one_writer(part, threads, known), lambda expr: expr)
+    return _guard_let(new) if isinstance(new, Let) and new is not node else new
+
+
+def _guard_let(node: Let) -> Stmt:
+    """A value for a store that one thread does is computed by that thread only."""
+    body = one_guard(node.body) if isinstance(node.body, Seq) else node.body
+    if isinstance(body, If) and body.otherwise is None and not uses(body.condition, {node.var}):
+        return body.copy(then=_guard_let(node.copy(body=body.then)))
+    return node if body is node.body else node.copy(body=body)
 
 
 def _guard_store(store: Store, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:

@@ -9,7 +9,9 @@ from ..ir import expr as E
 from ..ir.stmt import Alloc, For, LoopKind, Stmt, Store
 from ..ir.visit import walk
 from ..target import Target
-from .accesses import bound_vars, stored, touched
+from .accesses import bound_vars, stored
+from .conflicts import reads_apart
+from .events import Events, Scope
 from .overlap import Overlap
 
 
@@ -74,7 +76,8 @@ def writer_tags(node: Alloc) -> frozenset[str]:
 def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -> None:
     """Refuse registers that one thread of `owners` fills and another reads."""
     overlap = Overlap(owners, bound_vars(node.body).__contains__)
-    if overlap.all_apart(*touched(node.body, [node.buffer])[node.buffer]):
+    touches = Events([node.buffer]).first(node.body, Scope(varying=frozenset(owners)))
+    if reads_apart(overlap, node.buffer, touches):
         return
     name = node.buffer.name
     raise ScheduleError(

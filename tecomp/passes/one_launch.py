@@ -25,7 +25,7 @@ from ..ir.subst import substitute_stmt
 from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import Access, accesses, allocated, bound_vars, uses
-from .overlap import Overlap
+from .overlap import Overlap, Place
 
 
 class ThreadNest(NamedTuple):
@@ -176,7 +176,7 @@ def _apart(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> bool:
     for access in accesses(b):
         by_buffer.setdefault(access.buffer, []).append(access)
     return all(
-        overlap.apart(x.indices, y.indices)
+        overlap.apart(Place(x.indices), Place(y.indices))
         for x in accesses(a)
         if x.buffer not in own
         for y in by_buffer.get(x.buffer, ())

@@ -15,16 +15,26 @@ from collections.abc import Callable, Iterable
 from itertools import combinations_with_replacement
 from typing import Final, NamedTuple
 
+from ..arith import NO_FACTS, Facts, constant_lower, constant_upper
 from ..arith.affine import Affine, affine, lane
-from ..arith.interval import interval
 from ..ir import expr as E
 from ..ir.node import Expr
 from ..ir.visit import walk
+from .digits import forced_digits
 
 Private = Callable[[E.Var], bool]
-Indices = tuple[Expr, ...]
 MOST_PAIRS: Final = 4096
 """Pairs of accesses that are compared one by one."""
+
+
+class Place(NamedTuple):
+    """Where an access goes, and what is known of the variables there."""
+
+    indices: tuple[Expr, ...]
+    facts: Facts = NO_FACTS
+
+
+Check = Callable[[list[Place], list[Place]], bool]
 
 
 class _Term(NamedTuple):
@@ -46,36 +56,46 @@ class Overlap:
     def __init__(self, owners: Iterable[E.Var], private: Private) -> None:
         self.owners, self.private = frozenset(owners), private
 
-    def agreeing(self, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> frozenset[Expr] | None:
-        """Return the owners that must agree where the indices `a` and `b` are equal; None where they never are."""
-        forced: set[Expr] = set()
-        for x, y in zip(a, b, strict=True):
-            equal = self._equation(x, y)
+    def agreeing(self, a: Place, b: Place) -> frozenset[Expr] | None:
+        """Return the owners that must agree where both places are one element; None where they never are."""
+        forced: set[Expr] = {owner for owner in self.owners if _fixed(owner, a.facts, b.facts)}
+        for x, y in zip(a.indices, b.indices, strict=True):
+            equal = self._equation(x, y, a.facts, b.facts)
             if equal is None:
                 return None
             forced |= equal
         self._join_quotients(forced)
         return self.owners & forced
 
-    def apart(self, a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+    def apart(self, a: Place, b: Place) -> bool:
         """Return whether no two different owners touch one element by `a` and `b`."""
         agreeing = self.agreeing(a, b)
         return agreeing is None or agreeing == self.owners
 
-    def all_apart(self, writes: Iterable[Indices], reads: Iterable[Indices]) -> bool:
-        """Return whether no element that one owner writes is touched by another, whichever accesses they are.
+    def all_apart(self, writes: Iterable[Place], reads: Iterable[Place]) -> bool:
+        """Return whether no element that one owner writes is touched by another, whichever accesses they are."""
+        return self._pairs_apart(writes, reads, self._writes_too)
 
-        Accesses that differ in constants only, as an unrolled loop leaves them, are first taken together. More than
-        MOST_PAIRS pairs beyond that are not looked at: the answer is False.
+    def reads_apart(self, writes: Iterable[Place], reads: Iterable[Place]) -> bool:
+        """Return whether no owner reads what another writes. Both may write one element, each its own copy or alike."""
+        return self._pairs_apart(writes, reads, self._reads_only)
+
+    def _pairs_apart(self, writes: Iterable[Place], reads: Iterable[Place], check: Check) -> bool:
+        """Check accesses that differ in constants only, as an unrolled loop leaves them, together; then one by one.
+
+        More than MOST_PAIRS pairs one by one are not looked at: the answer is False.
         """
-        if self._pairs_apart(hulls(writes), hulls(reads)):
+        if check(hulls(writes), hulls(reads)):
             return True
         written, read = list(dict.fromkeys(writes)), list(dict.fromkeys(reads))
-        return len(written) * (len(written) + len(read)) <= MOST_PAIRS and self._pairs_apart(written, read)
+        return len(written) * (len(written) + len(read)) <= MOST_PAIRS and check(written, read)
 
-    def _pairs_apart(self, writes: list[Indices], reads: list[Indices]) -> bool:
-        both = all(self.apart(a, b) for a, b in combinations_with_replacement(writes, 2))
-        return both and all(self.apart(a, b) for a in writes for b in reads)
+    def _reads_only(self, writes: list[Place], reads: list[Place]) -> bool:
+        return all(self.apart(a, b) for a in writes for b in reads)
+
+    def _writes_too(self, writes: list[Place], reads: list[Place]) -> bool:
+        each = all(self.apart(a, b) for a, b in combinations_with_replacement(writes, 2))
+        return each and self._reads_only(writes, reads)
 
     def _join_quotients(self, forced: set[Expr]) -> None:
         """Where f // c and f % c both agree, f agrees, and with it the digits of f."""
@@ -84,14 +104,14 @@ class Overlap:
             term = pending.pop()
             if E.FloorMod(term.a, term.b) not in forced:
                 continue
-            digits = (self._equation(term.a, term.a) or set()) - forced
+            digits = (self._equation(term.a, term.a, NO_FACTS, NO_FACTS) or set()) - forced
             pending += [digit for digit in digits if isinstance(digit, E.FloorDiv)]
             forced |= digits
 
-    def _equation(self, x: Expr, y: Expr) -> set[Expr] | None:
+    def _equation(self, x: Expr, y: Expr, of_x: Facts, of_y: Facts) -> set[Expr] | None:
         """Return the terms whose values x = y forces to agree; None when x = y is impossible."""
         left, right = affine(x), affine(y)
-        terms = self._terms(left, right)
+        terms = self._terms(left, right, of_x, of_y)
         constant = left.constant - right.constant
         if _never(terms, constant):
             return None
@@ -101,22 +121,25 @@ class Overlap:
                 break
             if term.value is not None:
                 forced.add(term.value)
+        named = {node for term in (*left.terms, *right.terms) for node in walk(term)}
+        if not self.owners & named <= forced:
+            forced |= forced_digits(left, right, lambda term: not self._agrees(term))
         return forced
 
-    def _terms(self, left: Affine, right: Affine) -> list[_Term]:
-        """Return what x - y consists of besides its constant, the greatest coefficient first."""
+    def _terms(self, left: Affine, right: Affine, of_left: Facts, of_right: Facts) -> list[_Term]:
+        """Return what left - right consists of besides its constant, the greatest coefficient first."""
         found: list[_Term] = []
         loose: dict[int, tuple[float, float]] = {}
         for term in {**left.terms, **right.terms}:
             p, q = left.terms.get(term, 0), right.terms.get(term, 0)
-            low, high = _range(term)
+            (low, high), (least, most) = _range(term, of_left), _range(term, of_right)
             if self._agrees(term):
                 _add(loose, p - q, low, high)
             elif p == q:
-                found.append(_Term(abs(p), low - high, high - low, term))
+                found.append(_Term(abs(p), low - most, high - least, term))
             else:
                 _add(loose, p, low, high)
-                _add(loose, -q, low, high)
+                _add(loose, -q, least, most)
         found += [_Term(coefficient, low, high, None) for coefficient, (low, high) in loose.items()]
         return sorted(found, key=_by_coefficient)
 
@@ -130,16 +153,16 @@ class Overlap:
         return isinstance(node, E.Load) or node.dtype.lanes > 1
 
 
-def hulls(accesses: Iterable[Indices]) -> list[Indices]:
-    """Return the accesses, those with the same terms as one: its constants are all those between theirs."""
-    ends: dict[tuple[object, ...], tuple[list[Affine], list[int], list[int]]] = {}
-    for indices in accesses:
+def hulls(places: Iterable[Place]) -> list[Place]:
+    """Return the places, those with the same terms as one: its constants are all those between theirs."""
+    ends: dict[tuple[object, ...], tuple[list[Affine], list[int], list[int], Facts]] = {}
+    for indices, facts in places:
         forms = [affine(index) for index in indices]
         constants = [form.constant for form in forms]
-        key = tuple(form.key()[0] for form in forms)
-        _, low, high = ends.setdefault(key, (forms, constants, constants))
-        ends[key] = (forms, list(map(min, low, constants)), list(map(max, high, constants)))
-    return [tuple(map(_hull, *parts)) for parts in ends.values()]
+        key = (facts, *(form.key()[0] for form in forms))
+        _, low, high, _ = ends.setdefault(key, (forms, constants, constants, facts))
+        ends[key] = (forms, list(map(min, low, constants)), list(map(max, high, constants)), facts)
+    return [Place(tuple(map(_hull, *parts)), facts) for *parts, facts in ends.values()]
 
 
 def _hull(form: Affine, low: int, high: int) -> Expr:
@@ -164,9 +187,17 @@ def _sums_behind(terms: list[_Term]) -> list[float]:
     return sums[len(terms) - 1 :: -1] if terms else []
 
 
-def _range(term: Expr) -> tuple[float, float]:
-    bounds = interval(term)
-    return -math.inf if bounds.lo is None else bounds.lo, math.inf if bounds.hi is None else bounds.hi
+def _fixed(var: Expr, a: Facts, b: Facts) -> bool:
+    """Return whether a variable has one value only, the same in both places."""
+    value = a.term_interval(var).value
+    return value is not None and value == b.term_interval(var).value
+
+
+def _range(term: Expr, facts: Facts) -> tuple[float, float]:
+    low, high = facts.term_interval(term)
+    low = constant_lower(term, facts) if low is None else low
+    high = constant_upper(term, facts) if high is None else high
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def _add(loose: dict[int, tuple[float, float]], coefficient: int, low: float, high: float) -> None:

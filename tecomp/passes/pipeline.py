@@ -14,6 +14,7 @@ from . import (
     one_launch,
     partition,
     prefetch,
+    share,
     simplify,
     unroll,
     vectorize,
@@ -42,6 +43,13 @@ PIPELINE = (
     Pass("launch", launch.run, CUDA, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
     Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),
+    Pass(
+        "share",
+        share.run,
+        CUDA,
+        DEVICE,
+        "proofs about threads need the arithmetic itself; from here readers come first",
+    ),
     Pass(
         "offsets", _offsets, ALL, FLAT, "last: dimensions are of no more use, and the interval of each offset is final"
     ),

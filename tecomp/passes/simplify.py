@@ -45,10 +45,10 @@ def _store(stmt: Store, facts: Facts) -> Stmt:
 
 def _for(stmt: For, facts: Facts) -> Stmt:
     low, extent = simplify(stmt.min, facts), simplify(stmt.extent, facts)
-    if isinstance(extent, E.Const) and stmt.kind is not LoopKind.THREAD:
+    if isinstance(extent, E.Const):
         if extent.value <= 0:
             return NOTHING
-        if extent.value == 1:
+        if extent.value == 1 and stmt.kind is not LoopKind.THREAD:
             return simplified(substitute_stmt(stmt.body, {stmt.var: low}), facts)
     var, body = stmt.var, stmt.body
     if low is not stmt.min or extent is not stmt.extent:

@@ -22,9 +22,9 @@ from ..ir.stmt import For, LoopKind, Seq, Stmt
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import walk
 from ..target import Target
-from .accesses import accesses, allocated, bound_vars, stored, touched
+from .accesses import accesses, allocated, bound_vars, stored
 from .lane_code import LaneCode
-from .overlap import Overlap
+from .overlap import Overlap, Place
 
 MOST_LANES: Final = 64
 """A longer loop runs in steps of a natural vector."""
@@ -102,5 +102,12 @@ def _widest(body: Stmt) -> int:
 def lanes_apart(loop: For) -> bool:
     """Return whether no element that one iteration writes is touched by another."""
     overlap = Overlap([loop.var], bound_vars(loop.body).__contains__)
-    own, written = allocated(loop.body), stored(loop.body)
-    return all(overlap.all_apart(*touches) for touches in touched(loop.body, written - own).values())
+    written = stored(loop.body) - allocated(loop.body)
+    touches = [access for access in accesses(loop.body) if access.buffer in written]
+    return all(
+        overlap.all_apart(
+            [Place(access.indices) for access in touches if access.buffer is buffer and access.writes],
+            [Place(access.indices) for access in touches if access.buffer is buffer and not access.writes],
+        )
+        for buffer in written
+    )

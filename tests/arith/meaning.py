@@ -38,11 +38,15 @@ def same(before: list[Any], after: list[Any] | None) -> bool:
     """Return whether the values agree, NaN with NaN and -0.0 only with -0.0."""
     if after is None or len(before) != len(after):
         return False
-    return all(type(a) is type(b) and (a == b or (a != a and b != b)) and sign(a) == sign(b) for a, b in zip(before, after))
+    return all(map(same_number, before, after))
 
 
-def sign(number: Any) -> bool:
-    return bool(np.signbit(number)) if isinstance(number, np.floating) and number == 0 else False
+def same_number(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.floating) and a == b == 0:
+        return bool(np.signbit(a) == np.signbit(b))
+    return bool(a == b or (a != a and b != b))
 
 
 def assert_same(before: Expr, after: Expr, envs: Iterable[Env], condition: Expr | None = None) -> int:

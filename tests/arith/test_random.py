@@ -77,7 +77,8 @@ def test_congruences_as_facts(seed: int) -> None:
     rnd, maker = a_maker("index", seed)
     divisor = number(rnd.choice((2, 3, 4, 8)), INDEX)
     condition = E.Eq(E.FloorMod(maker.integer(1), divisor), number(rnd.randrange(2), INDEX))
-    before = E.FloorMod(maker.integer(2), divisor) if rnd.random() < 0.5 else E.Mul(E.FloorDiv(maker.leaf(), divisor), divisor)
+    remainder, multiple = E.FloorMod(maker.integer(2), divisor), E.Mul(E.FloorDiv(maker.leaf(), divisor), divisor)
+    before = rnd.choice((remainder, multiple))
     facts = NO_FACTS.assume(condition)
     assert_same(before, simplify(before, facts), environments(rnd, maker, 30), condition)
 
@@ -167,7 +168,8 @@ def test_values_lie_between_the_constant_bounds(seed: int) -> None:
 @given(seed=SEEDS)
 def test_bounds_of_an_affine_form_are_attained(seed: int) -> None:
     rnd = random.Random(seed)
-    loops = {E.Var(name, INDEX): Range(number(rnd.randrange(-4, 4), INDEX), number(rnd.randrange(1, 5), INDEX)) for name in "abc"}
+    spans = [Range(number(rnd.randrange(-4, 4), INDEX), number(rnd.randrange(1, 5), INDEX)) for _ in range(3)]
+    loops = {E.Var(name, INDEX): span for name, span in zip("abc", spans, strict=True)}
     e = sum((var * rnd.randrange(-5, 6) for var in loops), number(rnd.randrange(-9, 9), INDEX))
     corners = [{}]
     for var, span in loops.items():

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tecomp.arith import NO_FACTS, rules
-from tecomp.arith.pattern import ANY, EXACT, FLOAT, RING, NAMES, Rule, Table, construction
+from tecomp.arith.pattern import ANY, EXACT, FLOAT, NAMES, RING, Rule, Table, construction
 from tecomp.dtype import BOOL, FLOAT32, INDEX, DType
 from tecomp.ir import expr as E
 from tecomp.ir.node import Expr
@@ -50,6 +50,7 @@ def values(rule: Rule, dtype: DType) -> Iterator[dict[str, Any]]:
     names = names_in(rule.before)
     constants = [name for name in names if name[0] == "c" and name[1:]]
     bounded = rule.kind == EXACT or "proved" in rule.when
+    low = 1 if "proved" in rule.when else -2
     for numbers in itertools.product(CONSTANTS, repeat=len(constants)):
         things: dict[str, Any] = dict(zip(constants, numbers, strict=True))
         for name in set(names) - set(constants):
@@ -58,7 +59,7 @@ def values(rule: Rule, dtype: DType) -> Iterator[dict[str, Any]]:
             elif name in "pqr":
                 things[name] = E.Var(name, BOOL)
             else:
-                things[name] = loop(name, 1, 5, dtype) if bounded and dtype is not FLOAT32 else E.Var(name, dtype)
+                things[name] = loop(name, low, 5, dtype) if bounded and dtype is not FLOAT32 else E.Var(name, dtype)
         yield things
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import tecomp
+from tecomp import te
 from tecomp.codegen.cuda_vector import access, alignment
 from tecomp.dtype import DType
 from tecomp.errors import InternalError
@@ -99,6 +101,18 @@ def test_vector_values_have_names() -> None:
     assert "Vec<float, 4> v;" in source
     assert "v[lane] = A_v[lane] + 1.0f;" in source
     assert "C_v[lane] = v[lane] * v[lane];" in source
+
+
+def test_the_arrays_of_a_build_are_taken_to_be_aligned() -> None:
+    a = te.placeholder((1024,), name="A")
+    b = te.compute((1024,), lambda i: a[i] * 2, name="B")
+    schedule = te.create_schedule(b.op)
+    threads, lanes = schedule[b].split(b.op.axis[0], factor=4)
+    schedule[b].bind(threads, te.thread_axis("threadIdx.x"))
+    schedule[b].vectorize(lanes)
+    module = tecomp.build(schedule, [a, b], target="cuda -arch=sm_90a")
+    assert "const Vec<float, 4> A_v = vec<4>(A + " in module.source
+    assert [param["align"] for param in module.signature["params"]] == [16, 16]
 
 
 def test_a_mask_that_reads_what_is_stored_to_is_no_vector_statement() -> None:

@@ -29,8 +29,8 @@ BINARY = {
     "mul": (make.mul, np.multiply),
     "min": (make.minimum, np.minimum),
     "max": (make.maximum, np.maximum),
-    "eq": (lambda a, b: make.eq(a, b), np.equal),
-    "ne": (lambda a, b: make.ne(a, b), np.not_equal),
+    "eq": (make.eq, np.equal),
+    "ne": (make.ne, np.not_equal),
     "lt": (make.lt, np.less),
     "le": (make.le, np.less_equal),
 }
@@ -110,7 +110,7 @@ def test_logic(flat, lanes):
     flat.same(flat.elementwise(make.logical_or, [a, b], lanes), a | b)
     flat.same(flat.elementwise(make.logical_not, [a], lanes), ~a)
     flat.same(flat.elementwise(make.bitwise_xor, [a, b], lanes), a ^ b)
-    flat.same(flat.elementwise(lambda x, y: make.eq(x, y), [a, b], lanes), a == b)
+    flat.same(flat.elementwise(make.eq, [a, b], lanes), a == b)
 
 
 @pytest.mark.parametrize("lanes", [1, 4])

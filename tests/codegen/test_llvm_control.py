@@ -1,20 +1,25 @@
 """Loops, branches, memory of a function's own, threads, and programs too large for recursion."""
 
-import os
+import itertools
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tecomp.codegen import llvm, llvm_compile
-from tecomp.dtype import FLOAT32, FLOAT32 as F, INDEX, INT32, DType
+from tecomp.dtype import FLOAT32 as F
+from tecomp.dtype import INDEX, INT32, DType
 from tecomp.errors import InternalError, UnsupportedError
 from tecomp.ir import expr as E
 from tecomp.ir import make
 from tecomp.ir.func import Func, Level
 from tecomp.ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Store
 from tecomp_runtime import OutOfMemoryError, libraries, threads
+
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def c(value):
@@ -98,13 +103,14 @@ def test_buffers_of_its_own(flat, extent, kind):
         row = Buffer("row", shape, F)
 
         def body(i, row=row):
-            fill = loop("j", 0, extent, lambda j: put(row, j, make.cast("float32", i * 1000 + j)))
+            value = lambda j: make.cast("float32", i * 1000 + j)
+            fill = loop("j", 0, extent, lambda j: put(row, j, value(j)))
             total = loop("j", 0, extent, lambda j: put(out, i, read(out, i) + read(row, j)))
             return Alloc(row, Seq((put(out, i, 0.0), fill, total)))
 
         result = np.zeros(8, "float32")
         flat.build([out, size], [out], loop("i", 0, 8, body, kind))(result, extent)
-        exact = [sum(np.float64(i * 1000 + j) for j in range(extent)) for i in range(8)]
+        exact = [sum(np.float64(i * 1000 + at) for at in range(extent)) for i in range(8)]
         np.testing.assert_allclose(result, exact, rtol=1e-2)
 
 
@@ -129,7 +135,7 @@ def test_no_memory_is_an_error_not_a_fault(flat, kind):
     body = loop("i", 0, 4, lambda i: Alloc(small, Alloc(huge, Seq((inner, put(out, i, 1.0))))), kind)
     kernel = flat.build([out, size], [out], body, name="greedy")
     kernel(np.zeros(4, "float32"), 1000)
-    with pytest.raises(OutOfMemoryError, match="^greedy: no memory for its temporaries$"):
+    with pytest.raises(OutOfMemoryError, match="greedy: no memory for its temporaries"):
         kernel(np.zeros(4, "float32"), 2**58)
 
 
@@ -148,7 +154,10 @@ def test_each_thread_has_memory_of_its_own(flat):
 def test_nested_parallel_loops_run_in_the_outer_team(flat):
     out = Buffer("B", (c(600),), INT32)
     body = loop(
-        "i", 0, 20, lambda i: loop("j", 0, 30, lambda j: put(out, i * 30 + j, make.cast("int32", i * 30 + j)), LoopKind.PARALLEL),
+        "i",
+        0,
+        20,
+        lambda i: loop("j", 0, 30, lambda j: put(out, i * 30 + j, make.cast("int32", i * 30 + j)), LoopKind.PARALLEL),
         LoopKind.PARALLEL,
     )
     result = np.zeros(600, "int32")
@@ -184,11 +193,12 @@ def test_a_parallel_loop_sees_what_is_around_it(flat):
 
 @pytest.mark.parametrize("wanted", ["1", "3", "5"])
 def test_without_an_openmp_runtime_python_threads_do_it(flat, monkeypatch, wanted):
-    monkeypatch.setattr(libraries, "address", lambda symbol: threads.address(symbol))
     monkeypatch.setattr("tecomp_runtime.elf.address", _address_without_openmp)
     monkeypatch.setenv("OMP_NUM_THREADS", wanted)
     out = Buffer("B", (c(100),), INT32)
-    kernel = flat.build([out], [out], loop("i", 0, 100, lambda i: put(out, i, make.cast("int32", i)), LoopKind.PARALLEL))
+    kernel = flat.build(
+        [out], [out], loop("i", 0, 100, lambda i: put(out, i, make.cast("int32", i)), LoopKind.PARALLEL)
+    )
     for _ in range(3):
         result = np.zeros(100, "int32")
         kernel(result)
@@ -202,26 +212,35 @@ def _address_without_openmp(symbol):
     return threads.address(symbol) if symbol.startswith(("GOMP_", "omp_")) else _found(symbol)
 
 
-def test_a_forked_process_does_not_hang(flat):
+FORK = """
+import os, sys
+sys.path[:0] = [".", "runtime"]
+import numpy as np
+import tecomp
+from tecomp import te
+A = te.placeholder((1000,), name="A", dtype="int32")
+B = te.compute((1000,), lambda i: A[i] + 1, name="B")
+s = te.create_schedule(B.op)
+s[B].parallel(B.op.axis[0])
+add = tecomp.build(s, [A, B])
+values, result = np.arange(1000, dtype="int32"), np.zeros(1000, "int32")
+add(values, result)
+child = os.fork()
+result[:] = 0
+add(values, result)
+right = (result == values + 1).all()
+if child == 0:
+    os._exit(0 if right else 1)
+print(right, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_does_not_hang():
     """An OpenMP runtime's helper threads do not exist in a fork; the loop must still end."""
-    out = Buffer("B", (c(100),), INT32)
-    kernel = flat.build([out], [out], loop("i", 0, 100, lambda i: put(out, i, make.cast("int32", i)), LoopKind.PARALLEL))
-    kernel(np.zeros(100, "int32"))
-    child = os.fork()
-    if child == 0:
-        result = np.zeros(100, "int32")
-        kernel(result)
-        os._exit(0 if (result == np.arange(100)).all() else 1)
-    for _ in range(400):
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        threads.threading.Event().wait(0.05)
-    else:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
-        pytest.fail("the forked process hangs")
-    assert os.waitstatus_to_exitcode(status) == 0
+    done = subprocess.run(
+        [sys.executable, "-c", FORK], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT
+    )
+    assert done.stdout.split() == ["True", "0"], done.stderr
 
 
 def test_unrolled_loops(flat):
@@ -248,9 +267,7 @@ def test_a_sum_of_five_thousand_terms(flat):
 def test_a_thousand_buffers_one_inside_the_other(flat):
     a, out = Buffer("A", (c(4),), F), Buffer("B", (c(4),), F)
     buffers = [a, *(Buffer(f"t{stage}", (c(4),), F) for stage in range(1000)), out]
-    steps = [
-        loop("i", 0, 4, lambda i, x=x, y=y: put(y, i, read(x, i) + 1.0)) for x, y in zip(buffers, buffers[1:], strict=False)
-    ]
+    steps = [loop("i", 0, 4, lambda i, x=x, y=y: put(y, i, read(x, i) + 1.0)) for x, y in itertools.pairwise(buffers)]
     body = Seq(tuple(steps))
     for buffer in reversed(buffers[1:-1]):
         body = Alloc(buffer, body)
@@ -277,7 +294,14 @@ def test_names_are_the_users(flat):
     body = loop("i.outer", 0, 4, lambda i: put(odd, i, read(a, i) - read(again, i)))
     func = Func("exp", (a, again, odd), (odd,), body, Level.FLAT)
     text = llvm.module_text(func, llvm_compile.cpu())
-    for name in ("@te.exp(", "%A.shared,", "%A.shared_1,", "%Gr__e_1)", "%i.outer = phi", "%A.shared.at = getelementptr"):
+    for name in (
+        "@te.exp(",
+        "%A.shared,",
+        "%A.shared_1,",
+        "%Gr__e_1)",
+        "%i.outer = phi",
+        "%A.shared.at = getelementptr",
+    ):
         assert name in text
     result = np.zeros(4, "float32")
     kernel = flat.build([a, again, odd], [odd], body, name="exp")
@@ -288,15 +312,15 @@ def test_names_are_the_users(flat):
 def test_the_whole_text_of_a_small_program():
     a, b = Buffer("A", (N,), F), Buffer("B", (N,), F)
     body = loop("i", 0, N, lambda i: put(b, i, read(a, i) + 1.0))
-    assert llvm.module_text(Func("inc", (a, b), (b,), body, Level.FLAT), llvm_compile.cpu()) == """\
+    assert (
+        llvm.module_text(Func("inc", (a, b), (b,), body, Level.FLAT), llvm_compile.cpu())
+        == """\
 define i32 @te.inc(ptr noalias readonly align 4 %A, ptr noalias align 4 %B, i64 %n) nounwind {
 entry:
-  br label %i.loop
+  %i.any = icmp slt i64 0, %n
+  br i1 %i.any, label %i.loop, label %i.end
 i.loop:
   %i = phi i64 [ 0, %entry ], [ %i.next, %i.step ]
-  %i.more = icmp slt i64 %i, %n
-  br i1 %i.more, label %i.body, label %i.end
-i.body:
   %A.at = getelementptr inbounds float, ptr %A, i64 %i
   %A.value = load float, ptr %A.at, align 4
   %add = fadd contract float %A.value, 1.0
@@ -305,11 +329,13 @@ i.body:
   br label %i.step
 i.step:
   %i.next = add nsw i64 %i, 1
-  br label %i.loop
+  %i.more = icmp slt i64 %i.next, %n
+  br i1 %i.more, label %i.loop, label %i.end
 i.end:
   ret i32 0
 }
 """
+    )
 
 
 def refused(body, error):
@@ -336,7 +362,7 @@ def test_what_should_have_been_lowered_is_a_fault_of_the_compiler():
     vectorized = lambda a: For(lanes, LoopKind.VECTORIZED, put(a, lanes, 0.0))
     because = "vectorize did not run"
     assert refused(vectorized, InternalError)[:2] == ("the vectorized loop 'i' reached code generation", because)
-    reduction = lambda a: put(a, 0, E.Call(FLOAT32, "exp", (E.TensorRead(a, (c(0),)),)))
+    reduction = lambda a: put(a, 0, E.Call(F, "exp", (E.TensorRead(a, (c(0),)),)))
     assert refused(reduction, InternalError)[0] == "a TensorRead reached code generation"
 
 
@@ -361,8 +387,7 @@ def test_another_cpu_is_built_for_by_name(flat):
 def test_a_runtime_needs_no_compiler():
     """Neither tecomp nor llvmlite is imported by the package that runs what they build."""
     code = "import sys, tecomp_runtime; print([m for m in ('tecomp', 'llvmlite', 'cupy') if m in sys.modules])"
-    path = os.pathsep.join(["runtime", *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT / "runtime"
     )
     assert done.stdout.strip() == "[]", done.stderr

@@ -31,7 +31,7 @@ def reference(values: np.ndarray, target: str) -> np.ndarray:
         return np.array([(int(v) - low) % (high - low + 1) + low for v in values], kind.numpy)
     exact = [float(v) for v in values]
     clamped = [0 if math.isnan(v) else max(low, min(high, v)) for v in exact]
-    return np.array([int(math.trunc(v)) for v in clamped], kind.numpy)
+    return np.array([math.trunc(v) for v in clamped], kind.numpy)
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 8])

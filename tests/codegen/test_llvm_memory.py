@@ -14,7 +14,7 @@ from tecomp.ir import expr as E
 from tecomp.ir import make
 from tecomp.ir.func import Func, Level
 from tecomp.ir.stmt import Buffer, For, LoopKind, Seq, Store
-from tecomp_runtime import Kernel
+from tecomp_runtime import Kernel, NotCompact
 
 DTYPES = ["bool", "int8", "int16", "int64", "uint16", "float16", "bfloat16", "float32", "float64"]
 PAGE = mmap.PAGESIZE
@@ -111,7 +111,9 @@ def test_the_side_not_taken_is_never_read(flat, walled, lanes):
     result = np.zeros(16, "float32")
     flat.build([a, b], [b], For(i, LoopKind.SERIAL, Store(b, (place,), value, make.TRUE)))(values, result)
     assert result.tolist() == [0, *range(1, 16)]
-    nested = make.if_then_else(make.le(make.broadcast(c(0), lanes), before), make.if_then_else(make.lt(read, 5.0), read, 0.5), zero)
+    nested = make.if_then_else(
+        make.le(make.broadcast(c(0), lanes), before), make.if_then_else(make.lt(read, 5.0), read, 0.5), zero
+    )
     flat.build([a, b], [b], For(i, LoopKind.SERIAL, Store(b, (place,), nested, make.TRUE)))(values, result)
     assert result.tolist() == [0, 1, 2, 3, 4, *[0.5] * 11]
 
@@ -206,7 +208,7 @@ def test_a_declared_alignment_is_checked(flat):
     memory = np.zeros(64, "float32")
     skip = -(memory.ctypes.data // 4) % 16
     kernel(memory[skip : skip + 8], np.zeros(8, "float32"))
-    with pytest.raises(ValueError, match="argument A: needs 64-byte alignment"):
+    with pytest.raises(NotCompact):
         kernel(memory[skip + 1 : skip + 9], np.zeros(8, "float32"))
 
 

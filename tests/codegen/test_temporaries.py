@@ -13,7 +13,7 @@ from tecomp.ir import expr as E
 from tecomp.ir import make
 from tecomp.ir.func import Func, Level
 from tecomp.ir.node import Expr
-from tecomp.ir.stmt import Buffer, Launch, Store
+from tecomp.ir.stmt import Buffer, If, Launch, Seq, Store
 from tests.codegen.cuda_programs import HOPPER, compiles
 from tests.goldens import Golden
 
@@ -84,6 +84,18 @@ def test_what_stands_behind_a_condition_is_not_always_evaluated() -> None:
     assert {yes, no, X} <= always([both]).keys()
     masked = E.Load(A, (I + 1,), condition)
     assert I + 1 not in always([masked])
+
+
+def test_names_last_for_one_statement() -> None:
+    """What reads memory is another value after a store, and so is a condition on it."""
+    value = nested(4, make.load(OUT, [I]))
+    store = Store(OUT, (I,), value, make.TRUE)
+    condition = make.load(OUT, [I]) < 0.0
+    masked = Store(OUT, (I,), E.Load(A, (I,), condition), make.TRUE)
+    body = Launch((("threadIdx.x", I),), Seq((store, store, If(condition, Seq((store, masked))))))
+    source = printed(Func("f", (A, OUT), (OUT,), body, Level.FLAT), HOPPER).source
+    assert source.count("B[i] * B[i] + B[i]") == 3
+    assert "B[i] = B[i] < 0.0f ? A[i] : 0.0f;" in source
 
 
 def test_small_expressions_have_no_temporaries() -> None:

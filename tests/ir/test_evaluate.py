@@ -11,7 +11,8 @@ import pytest
 
 from tecomp.dtype import BOOL, INDEX, DType
 from tecomp.errors import UserError
-from tecomp.ir import expr as E, make as M
+from tecomp.ir import expr as E
+from tecomp.ir import make as M
 from tecomp.ir.evaluate import ExecutionError, evaluate
 from tecomp.ir.interpret_calls import CALLS, EFFECT_CALLS, FLOAT_CALLS, INTEGER_CALLS, OWN_TYPE_CALLS, meaning
 from tecomp.ir.stmt import Buffer
@@ -112,7 +113,8 @@ def test_every_call_of_the_contract_has_a_meaning() -> None:
     assert set(NAMES) == set(CALLS)
     for name in CALLS - EFFECT_CALLS:
         counts = {"fma": 3} | dict.fromkeys(
-            "pow atan2 fmod hypot copysign nextafter ldexp shift_left shift_right bitwise_and bitwise_or bitwise_xor".split(), 2
+            "pow atan2 fmod hypot copysign nextafter ldexp shift_left shift_right bitwise_and bitwise_or bitwise_xor".split(),
+            2,
         )
         for kind in ("float32", "bfloat16") if name in FLOAT_CALLS or name in OWN_TYPE_CALLS else ():
             args = [var(kind, f"a{place}") for place in range(counts.get(name, 1))]

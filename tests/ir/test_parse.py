@@ -28,26 +28,44 @@ BAD = [
     (HEAD + "    Y[q] = X[0]\n", "line 2, column 7: no variable 'q' is in scope | n"),
     (HEAD + "    Z[0] = X[0]\n", "line 2, column 5: no buffer 'Z' is in scope | X, Y"),
     (HEAD + "    Y[0] = X[0] @ X[1]\n", "line 2, column 12: MatMult is not part of the notation"),
-    (HEAD + "    Y[0] = -X[0]\n", "line 2, column 12: of unary operators only not is part of the notation | 0 - x, x * -1.0"),
+    (
+        HEAD + "    Y[0] = -X[0]\n",
+        "line 2, column 12: of unary operators only not is part of the notation | 0 - x, x * -1.0",
+    ),
     (HEAD + "    Y[0] = 'a'\n", "line 2, column 12: 'a' is no number"),
     (HEAD + "    Y[0] = [1]\n", "line 2, column 12: List is not part of the notation"),
-    (HEAD + "    Y[1.5] = X[0]\n", "line 2, column 7: a fraction where a value of index stands | the type written out, as in f32(1.5)"),
+    (
+        HEAD + "    Y[1.5] = X[0]\n",
+        "line 2, column 7: a fraction where a value of index stands | the type written out, as in f32(1.5)",
+    ),
     (HEAD + "    Y[0] = f32(i8(300))\n", "line 2, column 19: 300 does not fit in int8: int8 holds -128 to 127"),
-    (HEAD + "    if 0 < n < 3:\n        pass\n", "line 2, column 8: a comparison is one of ==, !=, <, <= between two values | a < b and b < c"),
-    (HEAD + "    if n > 3:\n        pass\n", "line 2, column 8: a comparison is one of ==, !=, <, <= between two values | a < b and b < c"),
+    (
+        HEAD + "    if 0 < n < 3:\n        pass\n",
+        "line 2, column 8: a comparison is one of ==, !=, <, <= between two values | a < b and b < c",
+    ),
+    (
+        HEAD + "    if n > 3:\n        pass\n",
+        "line 2, column 8: a comparison is one of ==, !=, <, <= between two values | a < b and b < c",
+    ),
     (HEAD + "    Y[0] = min(X[0])\n", "line 2, column 12: 1 arguments where 2 stand"),
     (HEAD + "    Y[ramp(0, 1, n)] = X[0]\n", "line 2, column 18: the number of lanes is a positive integer"),
     (HEAD + "    Y[0] = X[0].exp()\n", "line 2, column 12: only names are called"),
     (HEAD + "    while n:\n        pass\n", "line 2, column 5: While is not part of the notation"),
-    (HEAD + "    for i in n:\n        pass\n", "line 2, column 14: no kind of loop | range, parallel, vectorized, unrolled, thread"),
+    (
+        HEAD + "    for i in n:\n        pass\n",
+        "line 2, column 14: no kind of loop | range, parallel, vectorized, unrolled, thread",
+    ),
     (HEAD + "    for i in range():\n        pass\n", "line 2, column 14: a loop has an end, or a start and an end"),
-    (HEAD + "    for i in range(n, step=2):\n        pass\n", "line 2, column 28: a loop has pragmas=[(name, value), ...]"),
+    (
+        HEAD + "    for i in range(n, step=2):\n        pass\n",
+        "line 2, column 28: a loop has pragmas=[(name, value), ...]",
+    ),
     (HEAD + "    for i in range(n, pragmas=[1]):\n        pass\n", "line 2, column 32: a pragma is (name, value)"),
     (HEAD + "    with open(n):\n        pass\n", "line 2, column 10: no such block | launch(...), scope()"),
     (HEAD + "    with launch(x=n):\n        pass\n", "line 2, column 19: no thread axis 'x' | blockIdx_x, "),
     (HEAD + "    with launch(blockIdx_x=n) as (a, b):\n        pass\n", "line 2, column 10: 1 thread axes and 2 names"),
     (HEAD + "    X.a = 3\n", "line 2, column 5: a store is B[indices] = value"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("source", "message"), BAD, ids=[message for _, message in BAD])
@@ -74,7 +92,9 @@ def test_no_expression(source: str) -> None:
 
 
 def test_scopes_end_with_their_suite() -> None:
-    func = parse(HEAD + "    with scope():\n        t: f32\n        t = X[0]\n    t = alloc(f32, 'shared')\n    t = X[1]\n")
+    func = parse(
+        HEAD + "    with scope():\n        t: f32\n        t = X[0]\n    t = alloc(f32, 'shared')\n    t = X[1]\n"
+    )
     assert isinstance(func.body, Seq)
     kinds = [(type(stmt), stmt.buffer.scope) for stmt in func.body.stmts if isinstance(stmt, Alloc)]
     assert kinds == [(Alloc, "local"), (Alloc, "shared")]
@@ -93,7 +113,11 @@ def test_sizes_of_other_types() -> None:
 DIFFERENT = [
     ("", " -> device", "level: 'loops' against 'device'"),
     ("X[i]", "X[i + 1]", "store to 'Y': X[i] against X[i + 1]"),
-    ("range(n)", "parallel(n)", "kind of a loop: (<LoopKind.SERIAL: 'range'>, '') against (<LoopKind.PARALLEL: 'parallel'>, '')"),
+    (
+        "range(n)",
+        "parallel(n)",
+        "kind of a loop: (<LoopKind.SERIAL: 'range'>, '') against (<LoopKind.PARALLEL: 'parallel'>, '')",
+    ),
     ("range(n)", "range(1, n)", "range of 'i': 0 against 1"),
     ("range(n)", "range(n, pragmas=[('a', 1)])", "number of pragmas: 0 against 1"),
     ("Y[i] = X[i]", "Z[i] = X[i]", "buffer stored to: False against True"),
@@ -103,7 +127,7 @@ DIFFERENT = [
     ("Z: f32", "Z: out[f32[n]], W: f32", "number of parameters: 3 against 4"),
     ("out[f32[n]]", "f32[n]", "outputs: {1} against set()"),
     ("    for", "    assert n < 3, 'few'\n    for", "number of requirements: 0 against 1"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("old", "new", "message"), DIFFERENT, ids=[message for *_, message in DIFFERENT])

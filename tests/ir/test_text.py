@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tecomp.dtype import FLOAT32, INDEX, DType
-from tecomp.ir import alpha_equal, expr as E, make as M
+from tecomp.ir import alpha_equal
+from tecomp.ir import expr as E
+from tecomp.ir import make as M
 from tecomp.ir.alpha import difference
 from tecomp.ir.node import Expr
 from tecomp.ir.parse import parse

@@ -6,11 +6,12 @@ from itertools import product
 
 import pytest
 
+from tecomp.arith import NO_FACTS
 from tecomp.dtype import INDEX
 from tecomp.ir import expr as E
 from tecomp.ir import make
 from tecomp.ir.node import Expr
-from tecomp.passes.overlap import Overlap, hulls
+from tecomp.passes.overlap import Overlap, Place, hulls
 
 
 def var(name: str, extent: int | None) -> E.Var:
@@ -43,40 +44,40 @@ TOGETHER: dict[str, tuple[Expr, ...]] = {
 
 @pytest.mark.parametrize("indices", APART.values(), ids=APART)
 def test_apart(indices: tuple[Expr, ...]) -> None:
-    assert Overlap(OWNERS, lambda v: v is K).apart(indices, indices)
+    assert Overlap(OWNERS, lambda v: v is K).apart(Place(indices), Place(indices))
 
 
 @pytest.mark.parametrize("indices", TOGETHER.values(), ids=TOGETHER)
 def test_together(indices: tuple[Expr, ...]) -> None:
-    assert not Overlap(OWNERS, lambda v: v is K).apart(indices, indices)
+    assert not Overlap(OWNERS, lambda v: v is K).apart(Place(indices), Place(indices))
 
 
 def test_never_equal_needs_no_owner() -> None:
     overlap = Overlap(OWNERS, lambda v: v is K)
-    assert overlap.agreeing((TX * 2,), (TX * 2 + 1,)) is None
-    assert overlap.agreeing((TX,), (TX + 8,)) is None
-    assert overlap.agreeing((N % 2,), (N % 2,)) == frozenset()
+    assert overlap.agreeing(Place((TX * 2,)), Place((TX * 2 + 1,))) is None
+    assert overlap.agreeing(Place((TX,)), Place((TX + 8,))) is None
+    assert overlap.agreeing(Place((N % 2,)), Place((N % 2,))) == frozenset()
 
 
 def test_unbounded_greatest_digit() -> None:
     overlap = Overlap((BX, TX), lambda v: v is K)
-    assert overlap.apart((BX * 24 + TX * 3 + K,), (BX * 24 + TX * 3 + K,))
-    assert overlap.agreeing((BX * 24 + TX * 3 + K + N,), (BX * 24 + TX * 3 + K + N,)) == {BX, TX}
-    assert overlap.agreeing((BX * 23 + TX * 3 + K,), (BX * 23 + TX * 3 + K,)) == frozenset()
+    assert overlap.apart(Place((BX * 24 + TX * 3 + K,)), Place((BX * 24 + TX * 3 + K,)))
+    assert overlap.agreeing(Place((BX * 24 + TX * 3 + K + N,)), Place((BX * 24 + TX * 3 + K + N,))) == {BX, TX}
+    assert overlap.agreeing(Place((BX * 23 + TX * 3 + K,)), Place((BX * 23 + TX * 3 + K,))) == frozenset()
 
 
 def test_different_loops_over_one_range() -> None:
     other = var("k2", 3)
     overlap = Overlap(OWNERS, lambda v: v in (K, other))
-    assert overlap.apart((TY * 24 + K * 8 + TX,), (TY * 24 + other * 8 + TX,))
-    assert not overlap.apart((TY, TX + K), (TY, TX + other))
+    assert overlap.apart(Place((TY * 24 + K * 8 + TX,)), Place((TY * 24 + other * 8 + TX,)))
+    assert not overlap.apart(Place((TY, TX + K)), Place((TY, TX + other)))
 
 
 def test_memory_is_unknown() -> None:
     table = type("B", (), {"dtype": INDEX, "name": "t", "shape": (), "scope": "global"})()
     found = E.Load(table, (TX,), make.TRUE)
-    assert not Overlap((TX,), lambda v: False).apart((found,), (found,))
-    assert Overlap((TX,), lambda v: False).apart((found, TX), (found, TX))
+    assert not Overlap((TX,), lambda v: False).apart(Place((found,)), Place((found,)))
+    assert Overlap((TX,), lambda v: False).apart(Place((found, TX)), Place((found, TX)))
 
 
 @pytest.mark.parametrize("scale", list(product((1, 2, 3, 8), (1, 2, 8, 24))), ids=str)
@@ -84,7 +85,9 @@ def test_memory_is_unknown() -> None:
 def test_agrees_with_enumeration(scale: tuple[int, int], shift: int) -> None:
     """Sound always: what is called apart is apart for all threads and private values."""
     p, q = scale
-    claimed = Overlap(OWNERS, lambda v: v is K).apart((TX * p + TY * q + K,), (TX * p + TY * q + K + shift,))
+    claimed = Overlap(OWNERS, lambda v: v is K).apart(
+        Place((TX * p + TY * q + K,)), Place((TX * p + TY * q + K + shift,))
+    )
     threads = list(product(range(4), range(8)))
     reach = {(ty, tx): {tx * p + ty * q + k for k in range(3)} for ty, tx in threads}
     really = all(a == b or not reach[a] & {value + shift for value in reach[b]} for a, b in product(threads, threads))
@@ -92,7 +95,38 @@ def test_agrees_with_enumeration(scale: tuple[int, int], shift: int) -> None:
 
 
 def test_accesses_that_differ_in_constants_are_one() -> None:
-    many = [(TX * 8 + i, TY) for i in range(8)]
+    many = [Place((TX * 8 + i, TY)) for i in range(8)]
     assert len(hulls(many)) == 1
     assert Overlap(OWNERS, lambda v: False).all_apart(many, many)
-    assert not Overlap(OWNERS, lambda v: False).all_apart([*many, (TX * 8 + 8, TY)], many)
+    assert not Overlap(OWNERS, lambda v: False).all_apart([*many, Place((TX * 8 + 8, TY))], many)
+
+
+def test_digits_of_unknown_size() -> None:
+    """tx * q + i with i in [0, q): the size of a digit need not be known."""
+    q = var("q", None)
+    i = E.Var("i", INDEX, make.const(0, INDEX), q)
+    j = E.Var("j", INDEX, make.const(0, INDEX), q)
+    overlap = Overlap((BX, TX), lambda v: v in (i, j))
+    index = (BX * 8 * 3 + TX * 3,)
+    assert overlap.apart(Place(index), Place(index))
+    assert Overlap((TY, TX), lambda v: v is i).apart(
+        Place((TY * q * 24 + i * 24 + TX * 3,)), Place((TY * q * 24 + i * 24 + TX * 3,))
+    )
+    assert Overlap((TY, TX), lambda v: v in (i, j)).apart(
+        Place((TY * q * 8 + i * 8 + TX,)), Place((TY * q * 8 + j * 8 + TX,))
+    )
+    assert not Overlap((TY, TX), lambda v: v is i).apart(
+        Place((TY * q * 8 + i * 9 + TX,)), Place((TY * q * 8 + i * 9 + TX,))
+    )
+
+
+def test_what_holds_there_narrows_a_digit() -> None:
+    wide = var("wide", 32)
+    overlap = Overlap((TY, wide), lambda v: False)
+    index = (TY * 16 + wide,)
+    narrow = NO_FACTS.assume(wide < 16)
+    assert not overlap.apart(Place(index), Place(index))
+    assert overlap.apart(Place(index, narrow), Place(index, narrow))
+    one = NO_FACTS.assume(wide < 1)
+    assert overlap.apart(Place((TY,), one), Place((TY,), one))
+    assert not overlap.apart(Place((TY,), one), Place((TY,)))

@@ -1,0 +1,1 @@
+"""The rules of simplification, one table an operator."""

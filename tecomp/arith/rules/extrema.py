@@ -1,4 +1,4 @@
-"""min and max. Integers' order is decided by proof before these; floats keep NaN, which wins."""
+"""min and max. The order of integers is decided by proof first; of floats 0.0 and -0.0 may not change places."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from ..pattern import EXACT, RING, Rule, Table
 
 MIN = Table(E.Min, [
     Rule("min(x, x)", "x"),
-    Rule("min(min(x, y), x)", "min(x, y)"),
-    Rule("min(min(x, y), y)", "min(x, y)"),
-    Rule("min(x, min(x, y))", "min(x, y)"),
-    Rule("min(y, min(x, y))", "min(x, y)"),
+    Rule("min(min(x, y), x)", "min(x, y)", kind=RING),
+    Rule("min(min(x, y), y)", "min(x, y)", kind=RING),
+    Rule("min(x, min(x, y))", "min(x, y)", kind=RING),
+    Rule("min(y, min(x, y))", "min(x, y)", kind=RING),
     Rule("min(min(x, c0), c1)", "min(x, min(c0, c1))", kind=RING),
     Rule("min(c0, x)", "min(x, c0)", kind=RING),
     Rule("min(min(x, c0), y)", "min(min(x, y), c0)", kind=RING),
@@ -25,10 +25,10 @@ MIN = Table(E.Min, [
 
 MAX = Table(E.Max, [
     Rule("max(x, x)", "x"),
-    Rule("max(max(x, y), x)", "max(x, y)"),
-    Rule("max(max(x, y), y)", "max(x, y)"),
-    Rule("max(x, max(x, y))", "max(x, y)"),
-    Rule("max(y, max(x, y))", "max(x, y)"),
+    Rule("max(max(x, y), x)", "max(x, y)", kind=RING),
+    Rule("max(max(x, y), y)", "max(x, y)", kind=RING),
+    Rule("max(x, max(x, y))", "max(x, y)", kind=RING),
+    Rule("max(y, max(x, y))", "max(x, y)", kind=RING),
     Rule("max(max(x, c0), c1)", "max(x, max(c0, c1))", kind=RING),
     Rule("max(c0, x)", "max(x, c0)", kind=RING),
     Rule("max(max(x, c0), y)", "max(max(x, y), c0)", kind=RING),
