@@ -60,7 +60,7 @@ def test_no_types(name: str) -> None:
 
 
 def test_none_is_no_type() -> None:
-    with pytest.raises(ValueError, match="^no dtype was given; known: bool, "):
+    with pytest.raises(ValueError, match=r"^no dtype was given; known: bool, "):
         DType(None)
 
 

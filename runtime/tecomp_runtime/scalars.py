@@ -26,7 +26,7 @@ def converted(value: Any, dtype: str, name: str, legal: str) -> int | float:
         raise ArgumentError(f"argument {name}: expected a number for {dtype}, got {value!r}", because, legal)
     if dtype.startswith(("float", "bfloat")):
         return _float(float(number), dtype, name, legal)
-    if not float(number).is_integer() if isinstance(number, float) else False:
+    if isinstance(number, float) and not number.is_integer():
         raise ArgumentError(f"argument {name}: expected a whole number for {dtype}, got {number!r}", "", legal)
     low, high = _limits(dtype)
     whole = int(number)
@@ -38,17 +38,18 @@ def converted(value: Any, dtype: str, name: str, legal: str) -> int | float:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return a number, or an array of one element without dimensions, as an int or a float; None for anything else."""
+    """Return a number, or an array without dimensions, as an int or a float; None for anything else."""
     if isinstance(value, (int, float)):
         return value
-    item = getattr(value, "item", None)
-    if item is not None and getattr(value, "shape", None) == ():
-        value = item()
+    if getattr(value, "shape", ()) != ():
+        return None
+    if hasattr(value, "item"):
+        value = value.item()
     if isinstance(value, (int, float)):
         return value
-    if hasattr(value, "__index__"):
+    if hasattr(type(value), "__index__"):
         return int(value)
-    return float(value) if hasattr(value, "__float__") and not hasattr(value, "__len__") else None
+    return float(value) if hasattr(type(value), "__float__") else None
 
 
 def _limits(dtype: str) -> tuple[int, int]:

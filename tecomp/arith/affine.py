@@ -15,7 +15,6 @@ from ..dtype import INDEX, DType
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
-from . import span
 from .interval import Interval, interval, may_wrap
 
 MOST_TERMS = 64
@@ -70,12 +69,15 @@ class Affine:
         """Return what two forms of equal terms share."""
         return frozenset(self.terms.items()), self.constant
 
-    def interval(self) -> Interval:
-        """Return between which integers the sum lies, by the intervals of its terms."""
-        total: span.Span = (self.constant, self.constant)
+    def interval(self, of: Callable[[Expr], Interval] = interval) -> Interval:
+        """Return between which integers the sum lies, when each term lies in what `of` says."""
+        lo: int | None = self.constant
+        hi: int | None = self.constant
         for term, coefficient in self.terms.items():
-            total = span.add(total, span.scale(interval(term), coefficient))
-        return Interval(*total)
+            low, high = of(term) if coefficient > 0 else reversed(of(term))
+            lo = None if lo is None or low is None else lo + coefficient * low
+            hi = None if hi is None or high is None else hi + coefficient * high
+        return Interval(lo, hi)
 
     def expr(self, dtype: DType = INDEX) -> Expr:
         """Return the sum as an expression: what is added first, in order of the terms, then what is taken away."""

@@ -124,12 +124,10 @@ def _multiplied_out(form: Affine) -> Affine:
 
 def is_exact(root: Expr) -> bool:
     """Return whether no integer operation of `root`, down to the first thing that is no arithmetic, may wrap."""
-    if root.dtype.kind == "index":
-        return True
     stack, seen = [root], set[Expr]()
     while stack:
         node = stack.pop()
-        if node in seen or not isinstance(node, _ARITHMETIC):
+        if node.dtype.kind == "index" or node in seen or not isinstance(node, _ARITHMETIC):
             continue
         if may_wrap(node):
             return False

@@ -50,12 +50,7 @@ class Facts:
 
     def interval(self, form: Affine) -> Interval:
         """Return between which integers `form` lies, by the intervals of its terms and these facts."""
-        if not self.ranges:
-            return form.interval()
-        total: span.Span = (form.constant, form.constant)
-        for term, coefficient in form.terms.items():
-            total = span.add(total, span.scale(self.term_interval(term), coefficient))
-        return Interval(*total)
+        return form.interval(self.term_interval) if self.ranges else form.interval()
 
     def term_interval(self, term: Expr) -> Interval:
         """Return between which integers a term lies, with what these facts say of its factors."""

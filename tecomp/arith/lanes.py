@@ -43,14 +43,3 @@ def _stays_below(base: Expr, divisor: int, reach: int, facts: Facts) -> bool:
 def _greatest_remainder(known: Modular, divisor: int) -> int:
     step = gcd(known.coefficient, divisor)
     return divisor - step + known.base % step
-
-
-def multiplied(node: E.Mul) -> Expr | None:
-    """Return the product of two ramps or broadcasts as one: at most one of them may be a ramp; else None."""
-    a, b = node.a, node.b
-    if isinstance(a, E.Broadcast) and isinstance(b, E.Broadcast):
-        return E.Broadcast(E.Mul(a.value, b.value), a.lanes)
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, E.Ramp) and isinstance(other, E.Broadcast):
-            return E.Ramp(E.Mul(one.base, other.value), E.Mul(one.stride, other.value), one.lanes)
-    return None

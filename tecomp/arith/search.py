@@ -74,9 +74,10 @@ class _Search:
 
     def _steps(self, form: Affine, facts: Facts) -> Iterator[list[Branch]]:
         """Yield ways to go on; of each way all branches must be bounded."""
+        products = _products(form) if facts.inequalities else []
         for known in facts.inequalities:
             yield from _subtract(form, known, facts)
-            for multiple in _multiples(form, known, facts):
+            for multiple in _multiples(known, products, facts):
                 yield from _subtract(form, multiple, facts)
         for atom in self._innermost(form):
             found = False
@@ -114,13 +115,26 @@ def _subtract(form: Affine, known: Affine, facts: Facts) -> Iterator[list[Branch
         yield [(form.scaled(scale).plus(known, -times_known), scale, facts)]
 
 
-def _multiples(form: Affine, known: Affine, facts: Facts) -> Iterator[Affine]:
-    """Yield known * m >= 0 for each factor m >= 0 of a product in the form."""
-    products = [parts for parts in map(factors, form.terms) if len(parts) > 1]
-    for factor in dict.fromkeys(part for parts in products for part in parts):
-        product = times(known, Affine({factor: 1})) if _sign([factor], facts) > 0 else None
-        if product is not None:
-            yield product
+def _products(form: Affine) -> list[tuple[Expr, Expr, int]]:
+    """Return (factor, product of the others, coefficient) of each factor of the form's products."""
+    split = [(factors(term), count) for term, count in form.terms.items() if isinstance(term, E.Mul)]
+    return [
+        (factor, monomial(_remove(parts, factor)), count)
+        for parts, count in split
+        if len(parts) > 1
+        for factor in dict.fromkeys(parts)
+    ]
+
+
+def _multiples(known: Affine, products: list[tuple[Expr, Expr, int]], facts: Facts) -> Iterator[Affine]:
+    """Yield known * m >= 0 for each factor m >= 0 of a product whose other factors stand in `known`."""
+    tried: set[Expr] = set()
+    for factor, others, wanted in products:
+        if known.terms.get(others, 0) * wanted > 0 and factor not in tried and _sign([factor], facts) > 0:
+            tried.add(factor)
+            multiple = times(known, Affine({factor: 1}))
+            if multiple is not None:
+                yield multiple
 
 
 _LOOKED_AT = 48

@@ -54,7 +54,7 @@ def _float_extreme(code: Code, stem: str, a: Value, b: Value) -> Value:
     return code.op(a.type, f"call nsz {a.type} @{symbol}({a}, {b})", stem[5:8])
 
 
-_PREDICATES: Final = {
+_PREDICATES: Final[dict[type[E.Compare], tuple[str, str, str]]] = {
     E.Eq: ("oeq", "eq", "eq"),
     E.Ne: ("une", "ne", "ne"),
     E.Lt: ("olt", "slt", "ult"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from ..ir.expr import Var
@@ -29,6 +29,10 @@ class Module:
     def declare(self, symbol: str, result: str, args: tuple[str, ...], attributes: str = "nounwind") -> None:
         """Declare an external function; once, however often it is asked for."""
         self._declarations[symbol] = f"declare {result} @{symbol}({', '.join(args)}) {attributes}".rstrip()
+
+    def external(self, symbol: str) -> None:
+        """Declare a variable that is elsewhere."""
+        self._declarations[symbol] = f"@{symbol} = external global i8"
 
     def keep(self, symbol: str) -> None:
         """Keep a declaration that only the optimiser would use: the vector form of a scalar function."""
@@ -62,7 +66,7 @@ class Code:
         """Whether the function may return 1: memory could not be had."""
         self.mask: Value | None = None
         """The lanes that the vector being computed is wanted in; None is all."""
-        self.stack_bytes = 0
+        self.stack_bytes = self.loops = 0
         self.block = self.label("entry")
         self._entry: list[str] = []
         self._lines: list[str] = []
@@ -151,7 +155,7 @@ class Code:
         return self.op(mask.type, f"and {self.splat(outer, lanes)}, {mask.name}", "mask")
 
     @contextmanager
-    def scope(self, mask: Value | None = None) -> Iterator[None]:
+    def scope(self, mask: Value | None = None) -> Generator[None]:
         """Remember values computed from here on until the end of the scope; `mask` names the lanes wanted in it."""
         outer, self.mask = self.mask, mask or self.mask
         self._memo.append({})

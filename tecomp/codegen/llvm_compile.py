@@ -15,6 +15,10 @@ from .llvm_library import LIBRARY, VECTOR_ABI
 _BASELINE: Final = {"sse2"}
 """What is known of a CPU that is only named: x86-64 itself."""
 
+_LARGE: Final = 6000
+"""Lines of a module past which LLVM looks for no vectors and unrolls nothing of its own: its time for that grows with
+the square of a function, minutes for a thousand loops. What the schedule vectorizes and unrolls stays so."""
+
 
 class Cpu(NamedTuple):
     """A CPU: its name, and its features as LLVM writes them (+avx2,-avx512f); empty features are the name's own."""
@@ -85,7 +89,7 @@ def compiled(source: str, cpu: Cpu) -> bytes:
     except RuntimeError as error:
         raise InternalError("LLVM refused the generated code", because=str(error), ir=source) from error
     module.triple, module.data_layout = triple(), str(target.target_data)
-    _optimise(module, target)
+    _optimise(module, target, source.count("\n"))
     return target.emit_object(module)
 
 
@@ -94,12 +98,13 @@ def assembly(source: str, cpu: Cpu) -> str:
     target = machine(cpu)
     module = llvm.parse_assembly(source)
     module.triple, module.data_layout = triple(), str(target.target_data)
-    _optimise(module, target)
+    _optimise(module, target, source.count("\n"))
     return target.emit_assembly(module)
 
 
-def _optimise(module: Any, target: Any) -> None:
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = True
+def _optimise(module: Any, target: Any, lines: int) -> None:
+    large = lines > _LARGE
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if large else 3)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = not large
     passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(module, passes)

@@ -9,6 +9,8 @@ from .llvm_code import Code
 from .llvm_types import Value
 
 Body = Callable[[], None]
+Hints = Callable[[bool], str]
+"""Whether the loop is an innermost one -> its metadata."""
 
 
 def where(code: Code, condition: Value, then: Body, otherwise: Body | None = None) -> None:
@@ -25,8 +27,8 @@ def where(code: Code, condition: Value, then: Body, otherwise: Body | None = Non
     code.start(end)
 
 
-def count(code: Code, var: Var, low: Value, high: Value, body: Body, hints: str = "") -> None:
-    """Emit `body` for var = low, low + 1, ... below high; `hints` is loop metadata.
+def count(code: Code, var: Var, low: Value, high: Value, body: Body, hints: Hints | None = None) -> None:
+    """Emit `body` for var = low, low + 1, ... below high; `hints` gives loop metadata.
 
     The test stands at the end, after one before the first iteration: LLVM would bring any loop into that form, at a
     cost that grows with the square of the number of loops.
@@ -39,13 +41,20 @@ def count(code: Code, var: Var, low: Value, high: Value, body: Body, hints: str 
     else:
         code.branch(code.op("i1", f"icmp slt {low}, {high.name}", f"{var.name}.any"), inside, end)
     code.start(inside)
+    code.loops += 1
+    opened = code.loops
     text = f"phi {low.type} [ {low.name}, %{before} ], [ {following.name}, %{step} ]"
     code.values[var] = counter = code.op(low.type, text, var.name)
     body()
     code.jump(step)
     code.start(step)
     code.do(f"{following.name} = add nsw {counter}, 1")
-    code.branch(code.op("i1", f"icmp slt {following}, {high.name}", f"{var.name}.more"), inside, end, hints)
+    code.branch(
+        code.op("i1", f"icmp slt {following}, {high.name}", f"{var.name}.more"),
+        inside,
+        end,
+        hints(code.loops == opened) if hints else "",
+    )
     code.start(end)
 
 

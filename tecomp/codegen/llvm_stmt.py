@@ -18,6 +18,10 @@ from .llvm_parallel import parallel
 from .llvm_types import Value, lanes_of
 
 
+SHORT_LOOP: Final = 256
+"""Iterations of a loop that is better unrolled than interleaved."""
+
+
 def statement(code: Code, stmt: Stmt) -> None:
     """Emit `stmt`. A chain of Lets and Allocs is followed in a loop: programs of many stages nest them deeply."""
     depth = len(code.heap)
@@ -78,7 +82,14 @@ def _loop(code: Code, stmt: For) -> None:
         parallel(code, stmt, low, extent, statement)
         return
     high = extent if low.name == "0" else _sum(code, low, extent, f"{stmt.var.name}.stop")
-    count(code, stmt.var, low, high, lambda: statement(code, stmt.body), _hints(code, stmt))
+    count(
+        code,
+        stmt.var,
+        low,
+        high,
+        lambda: statement(code, stmt.body),
+        lambda innermost: _hints(code, extent, stmt, innermost),
+    )
 
 
 def _sum(code: Code, low: Value, extent: Value, name: str) -> Value:
@@ -95,12 +106,21 @@ def _unlowered(stmt: For) -> Exception:
     return UnsupportedError(f"loop {name!r} on llvm", because, legal=['target "cuda"', "parallel in place of bind"])
 
 
-def _hints(code: Code, stmt: For) -> str:
-    """Return the metadata of an unrolled loop: LLVM unrolls it in full, unless that makes it enormous."""
-    if stmt.kind is not LoopKind.UNROLLED:
+def _hints(code: Code, extent: Value, stmt: For, innermost: bool) -> str:
+    """Return metadata for LLVM: unroll in full where the user says so; do not interleave short loops, only unroll them.
+
+    Interleaving, LLVM would handle 64 of 80 elements in four vectors at a time and the rest one by one; unrolled, all
+    80 are vectors.
+    """
+    wanted: list[str] = []
+    if stmt.kind is LoopKind.UNROLLED:
+        wanted.append('!{!"llvm.loop.unroll.full"}')
+    elif innermost and is_number(extent) and int(extent.name) <= SHORT_LOOP:
+        wanted.append('!{!"llvm.loop.interleave.count", i32 1}')
+    if not wanted:
         return ""
-    full = code.module.metadata('!{!"llvm.loop.unroll.full"}')
-    return code.module.metadata(f"distinct !{{self, {full}}}")
+    nodes = ", ".join(map(code.module.metadata, wanted))
+    return code.module.metadata(f"distinct !{{self, {nodes}}}")
 
 
 def _launch(code: Code, stmt: Launch) -> None:

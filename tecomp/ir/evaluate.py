@@ -77,6 +77,7 @@ def _compiled(expr: Expr, things: tuple[Any, ...]) -> Callable[..., Any]:
     source.line(f" for lane in range({lanes}):")
     source.depth = 2
     source.line(f"yield {source.value(expr, 'lane')}")
+    source.write_parts()
     run = executed(source, "<expression>")["value"]
     return (lambda *values: next(run(*values))) if lanes == 1 else lambda *values: list(run(*values))
 

@@ -1,7 +1,8 @@
 """Running programs of any level on NumPy arrays, slowly and exactly: what every back end is compared with.
 
 The function becomes Python source, every access checked. Loops run in order, whatever their kind; a Launch runs its
-blocks one after the other and the threads of a block in turns, from barrier to barrier.
+blocks one after the other and the threads of a block in turns, from barrier to barrier; where two of them meet in one
+element of memory, and one writes, something must order them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from .expr import Var
 from .func import Func, Level
 from .interpret_arguments import arguments
 from .interpret_memory import Memory, flat_view
+from .interpret_races import Clock
 from .interpret_stmt import ProgramSource
 from .interpret_threads import Host
-from .stmt import Stmt
+from .stmt import Launch, Stmt
 from .text import lines
+from .visit import walk
 
 
 def interpret(func: Func, *given: Any) -> None:
@@ -46,11 +49,13 @@ class Program:
         self.source = code.text()
         self.owners: list[Stmt | None] = [owner for _, _, owner in code.lines]
         self.run = executed(code, self.file)["program"]
+        self.has_kernels = any(isinstance(node, Launch) for node in walk(func.body))
 
     def __call__(self, *given: Any) -> None:
         """Run on arrays and numbers."""
         func = self.func
         values = arguments(func, given)
+        clock = Clock() if self.has_kernels else None
         passed: list[Any] = []
         copies: list[tuple[np.ndarray, np.ndarray]] = []
         for thing in (*func.params, *func.sizes()):
@@ -62,9 +67,9 @@ class Program:
             if func.level is Level.FLAT and thing.shape:
                 array, copied = flat_view(thing, value)
                 copies += [(value, array)] if copied and any(thing is output for output in func.outputs) else []
-            memory = Memory(thing, array, None)
+            memory = Memory(thing, array, None, clock)
             passed += [memory.read, memory.write]
-        self.guarded(passed)
+        self.guarded([Host(clock), *passed])
         for array, flat in copies:
             array[...] = flat.reshape(array.shape)
 
@@ -72,7 +77,7 @@ class Program:
         """Run, and report what is undefined with the statement and the user's line."""
         try:
             with np.errstate(all="ignore"):
-                self.run(Host(), *passed)
+                self.run(*passed)
         except UNDEFINED as problem:
             culprit = self.culprit(problem.__traceback__)
             shown = "" if culprit is None else lines(culprit)[0][0]

@@ -7,21 +7,24 @@ and a side that a lane does not take is not evaluated in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
-
-import numpy as np
 
 from ..dtype import INDEX, DType
 from ..errors import InternalError
 from . import expr as E
 from .interpret_calls import EFFECT_CALLS, meaning
-from .make import trunc_quotient
+from .interpret_operators import HELPERS, OPERATORS, wrapped
 from .node import Expr
-from .rounding import rounder, truncated
+from .rounding import rounder
+from .stmt import Buffer
+from .visit import walk
 
 _LONGEST: Final = 160
 """Characters of source in one expression: longer ones are cut, so that none nests too deeply for Python's parser."""
+
+_NESTED: Final = 4
+"""Choices within choices: deeper ones are functions of their own, so that none nests too deeply, or is written often."""
 
 Memo = dict[tuple[Expr, str], str]
 
@@ -33,9 +36,14 @@ class Source:
         self.lines: list[tuple[int, str, Any]] = []
         self.depth = 0
         self.owner: Any = None
-        self.constants: dict[str, Any] = dict(_HELPERS)
+        self.constants: dict[str, Any] = dict(HELPERS)
         self.names: dict[Any, str] = {}
         self.serial = 0
+        self.nested = 0
+        self.parts: dict[tuple[Expr, str], str] = {}
+        """Expressions that are functions, with the arguments they need."""
+        self.unwritten: list[tuple[str, str, Expr, Any]] = []
+        self.free: dict[Expr, list[E.Var | Buffer]] = {}
 
     def line(self, text: str) -> None:
         """Add a line at the current depth."""
@@ -82,24 +90,55 @@ class Source:
         operands = [done[_key(operand, lane)] for operand in _needed(node)]
         if kind in _SPECIAL:
             return _SPECIAL[kind](self, node, lane, done, operands)
-        if kind not in _PLAIN:
+        if kind not in OPERATORS:
             raise InternalError(f"the interpreter met {kind.__name__}", because="it exists only before lowering")
-        return _PLAIN[kind](node, operands)
+        return OPERATORS[kind](node, operands)
 
     def branch(self, root: Expr, lane: str, done: Memo) -> tuple[list[tuple[int, str, Any]], str]:
         """Return the lines and the text of an expression that is not always evaluated."""
+        if _key(root, lane) in done:
+            return [], done[_key(root, lane)]
+        if self.nested >= _NESTED and root.operands():
+            return [], self.outlined(root, lane)
         kept, self.lines = self.lines, []
-        self.depth += 1
+        self.depth, self.nested = self.depth + 1, self.nested + 1
         text = self.value(root, lane, dict(done))
-        self.depth -= 1
+        self.depth, self.nested = self.depth - 1, self.nested - 1
         kept, self.lines = self.lines, kept
         return kept, text
 
-    def var(self, node: E.Var, lane: str, _done: Memo, _operands: list[str]) -> str:
-        name = self.names.get(node)
+    def outlined(self, root: Expr, lane: str) -> str:
+        """Return the call of a function, written later, that computes `root`."""
+        if root not in self.free:
+            self.free[root] = list(dict.fromkeys(_names_in(root)))
+        needed = [self.local(thing) + ("" if isinstance(thing, E.Var) else "_read") for thing in self.free[root]]
+        arguments = ", ".join(needed)
+        name = self.parts.get((root, arguments))
         if name is None:
-            raise InternalError(f"variable {node.name!r} has no value", because="nothing above its use binds it")
-        return name if node.dtype.lanes == 1 else f"{name}[{lane}]"
+            name = self.parts[root, arguments] = self.fresh("part")
+            self.unwritten.append((name, arguments, root, self.owner))
+        return f"{name}({', '.join([lane, arguments])})"
+
+    def write_parts(self) -> None:
+        """Add the functions that the source calls so far."""
+        self.depth = self.nested = 0
+        while self.unwritten:
+            name, arguments, root, self.owner = self.unwritten.pop()
+            self.line(f"def {name}({', '.join(['lane', arguments])}):")
+            self.depth = 1
+            self.line(f"return {self.value(root, 'lane')}")
+            self.depth = 0
+
+    def local(self, thing: E.Var | Buffer) -> str:
+        """Return the name of a variable, or the stem of the names that read and write a buffer."""
+        name = self.names.get(thing)
+        if name is None:
+            kind = "variable" if isinstance(thing, E.Var) else "buffer"
+            raise InternalError(f"{kind} {thing.name!r} has no value", because="nothing above its use makes it")
+        return name
+
+    def var(self, node: E.Var, lane: str, _done: Memo, _operands: list[str]) -> str:
+        return self.local(node) if node.dtype.lanes == 1 else f"{self.local(node)}[{lane}]"
 
     def const(self, node: E.Const, _lane: str, _done: Memo, _operands: list[str]) -> str:
         if node.dtype.is_float:
@@ -141,18 +180,9 @@ class Source:
         )
 
     def read(self, node: E.Load, lane: str, done: Memo) -> str:
-        return f"{self.memory(node.buffer)}_read({', '.join(self.indices(node.buffer, node.indices, lane, done))})"
+        return f"{self.local(node.buffer)}_read({', '.join(self.indices(node.buffer, node.indices, lane, done))})"
 
-    def memory(self, buffer: Any) -> str:
-        """Return the stem of the names that read and write `buffer`."""
-        name = self.names.get(buffer)
-        if name is None:
-            raise InternalError(
-                f"buffer {buffer.name!r} has no memory", because="it is no parameter and no Alloc stands above its use"
-            )
-        return name
-
-    def indices(self, buffer: Any, indices: tuple[Expr, ...], lane: str, done: Memo | None) -> list[str]:
+    def indices(self, buffer: Buffer, indices: tuple[Expr, ...], lane: str, done: Memo | None) -> list[str]:
         """Return the texts of an access in one lane; an element that is a vector is indexed once more."""
         lanes = buffer.dtype.lanes
         if lanes == 1:
@@ -193,6 +223,14 @@ def _zero(dtype: DType) -> Expr:
     return E.Const(0.0 if dtype.is_float else False if dtype.is_bool else 0, dtype)
 
 
+def _names_in(root: Expr) -> Iterator[E.Var | Buffer]:
+    for node in walk(root):
+        if isinstance(node, E.Var):
+            yield node
+        elif isinstance(node, E.Load):
+            yield node.buffer
+
+
 def _key(node: Expr, lane: str) -> tuple[Expr, str]:
     return node, lane if node.dtype.lanes > 1 else ""
 
@@ -214,68 +252,6 @@ def _needed(node: Expr) -> list[Expr]:
     return node.operands()
 
 
-def wrapped(text: str, dtype: DType) -> str:
-    """Return the source of an integer sum, product or the like, as its type keeps it (index is exact)."""
-    element = dtype.element
-    if element is INDEX:
-        return f"({text})"
-    mask = (1 << element.bits) - 1
-    if element.kind == "uint":
-        return f"({text} & {mask})"
-    half = 1 << element.bits - 1
-    return f"(({text} + {half} & {mask}) - {half})"
-
-
-def _arithmetic(symbol: str) -> Callable[[Any, list[str]], str]:
-    def source(node: E.Binary, operands: list[str]) -> str:
-        text = f" {symbol} ".join(operands)
-        return f"({text})" if node.dtype.is_float else wrapped(text, node.dtype)
-
-    return source
-
-
-def _extreme(name: str) -> Callable[[Any, list[str]], str]:
-    return lambda node, operands: f"{name}{'_float' if node.dtype.is_float else ''}({', '.join(operands)})"
-
-
-def _between(symbol: str) -> Callable[[Any, list[str]], str]:
-    return lambda _, operands: f"({operands[0]} {symbol} {operands[1]})"
-
-
-def _min_float(a: Any, b: Any) -> Any:
-    return a if a < b or np.isnan(a) else b
-
-
-def _max_float(a: Any, b: Any) -> Any:
-    return a if a > b or np.isnan(a) else b
-
-
-_HELPERS: Final[dict[str, Any]] = {
-    "quotient": trunc_quotient,
-    "select": lambda condition, yes, no: yes if condition else no,
-    "min_float": _min_float,
-    "max_float": _max_float,
-    "truncated": truncated,
-}
-_PLAIN: Final[dict[type, Callable[[Any, list[str]], str]]] = {
-    E.Add: _arithmetic("+"),
-    E.Sub: _arithmetic("-"),
-    E.Mul: _arithmetic("*"),
-    E.Div: _between("/"),
-    E.FloorDiv: _arithmetic("//"),
-    E.FloorMod: _between("%"),
-    E.TruncDiv: lambda node, operands: wrapped(f"quotient({', '.join(operands)})", node.dtype),
-    E.TruncMod: lambda _, operands: "({0} - {1} * quotient({0}, {1}))".format(*operands),
-    E.Min: _extreme("min"),
-    E.Max: _extreme("max"),
-    E.Eq: _between("=="),
-    E.Ne: _between("!="),
-    E.Lt: _between("<"),
-    E.Le: _between("<="),
-    E.Not: lambda _, operands: f"(not {operands[0]})",
-    E.Select: lambda _, operands: f"select({', '.join(operands)})",
-    E.Broadcast: lambda _, operands: operands[0],
-}
 _SPECIAL: Final[dict[type, Callable[[Source, Any, str, Memo, list[str]], str]]] = {
     E.Var: Source.var,
     E.Const: Source.const,

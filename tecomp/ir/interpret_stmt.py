@@ -39,6 +39,7 @@ class ProgramSource(Source):
             arguments += [name] if isinstance(thing, E.Var) else [f"{name}_read", f"{name}_write"]
         self.line(f"def program({', '.join(['here', *arguments])}):")
         self.block(func.body)
+        self.write_parts()
 
     def block(self, root: Stmt) -> None:
         """Add a suite one deeper."""
@@ -110,7 +111,7 @@ class ProgramSource(Source):
         self.names[stmt.var] = name
 
     def store(self, stmt: Store) -> None:
-        write, memo = f"{self.memory(stmt.buffer)}_write", Memo()
+        write, memo = f"{self.local(stmt.buffer)}_write", Memo()
         if stmt.lanes == 1:
             with self.where(stmt.mask, "0", memo):
                 self.line(f"{write}({', '.join(self.stored(stmt, '0', memo))})")

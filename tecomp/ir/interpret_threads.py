@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
 from .interpret_memory import Fault, Memory, allocated
+from .interpret_races import Clock, Turn
 from .stmt import Buffer, Evaluate
 
 WARP: Final = 32
@@ -16,11 +17,14 @@ Waiting = Generator[Evaluate, None, None]
 
 
 class Host:
-    """Where a program runs outside kernels."""
+    """Where a program runs outside kernels; `clock` is there when it has kernels."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = clock
 
     def alloc(self, buffer: Buffer, shape: Sequence[int], strides: Sequence[int] | None, flat: bool) -> Access:
         """Return (read, write) of fresh memory."""
-        memory = allocated(buffer, shape, strides, flat)
+        memory = allocated(buffer, shape, strides, flat, self.clock)
         return memory.read, memory.write
 
     def launch(self, kernel: Callable[..., Any], waits: bool, tags: Sequence[str], extents: Sequence[int]) -> None:
@@ -32,29 +36,36 @@ class Host:
             range(1) if tag.startswith("blockIdx") else range(extent) for tag, extent in zip(tags, extents, strict=True)
         ]
         threads = _in_order(inside, sorted(range(len(tags)), key=lambda axis: tags[axis]))
+        clock = self.clock
+        assert clock is not None
+        clock.launches += 1
         for block in itertools.product(*grid):
             shared: dict[Any, Memory] = {}
-            started: list[tuple[tuple[int, ...], Any]] = []
+            started: list[tuple[Turn, Any]] = []
             for serial, thread in enumerate(threads):
                 indices = tuple(map(sum, zip(block, thread, strict=True)))
-                started.append((indices, kernel(Thread(shared, serial), *indices)))
+                clock.turn = turn = Turn(clock.launches, block, 0, indices, tuple(tags))
+                started.append((turn, kernel(Thread(clock, shared, serial), *indices)))
             if waits:
-                _run(tags, started)
+                _run(clock, started)
+        clock.turn = None
 
 
 class Thread(Host):
     """Where one thread of a kernel runs: shared memory is its block's, warp memory its warp's, other memory its own."""
 
-    def __init__(self, shared: dict[Any, Memory], serial: int) -> None:
+    def __init__(self, clock: Clock, shared: dict[Any, Memory], serial: int) -> None:
+        super().__init__(clock)
         self.shared, self.serial = shared, serial
 
     def alloc(self, buffer: Buffer, shape: Sequence[int], strides: Sequence[int] | None, flat: bool) -> Access:
         """Return (read, write) of the memory that `buffer` is to this thread."""
         if buffer.scope not in ("shared", "warp"):
-            return super().alloc(buffer, shape, strides, flat)
+            memory = allocated(buffer, shape, strides, flat)
+            return memory.read, memory.write
         key = (buffer, self.serial // WARP if buffer.scope == "warp" else 0)
         if key not in self.shared:
-            self.shared[key] = allocated(buffer, shape, strides, flat)
+            self.shared[key] = allocated(buffer, shape, strides, flat, self.clock)
         memory = self.shared[key]
         return memory.read, memory.write
 
@@ -73,21 +84,23 @@ def _in_order(ranges: Sequence[range], order: Sequence[int]) -> list[tuple[int, 
     return found
 
 
-def _run(tags: Sequence[str], started: list[tuple[tuple[int, ...], Waiting]]) -> None:
+def _run(clock: Clock, started: list[tuple[Turn, Waiting]]) -> None:
     """Advance all threads from barrier to barrier until all have ended."""
     while started:
-        at = [(indices, thread, next(thread, None)) for indices, thread in started]
-        first_indices, _, first = at[0]
-        for indices, _, barrier in at:
+        at = [(turn, thread, _advanced(clock, turn, thread)) for turn, thread in started]
+        first_turn, _, first = at[0]
+        for turn, _, barrier in at:
             if barrier is not first:
-                names = [
-                    ", ".join(f"{tag}={index}" for tag, index in zip(tags, who, strict=True))
-                    for who in (first_indices, indices)
-                ]
                 raise Fault(
-                    f"a barrier diverges: thread ({names[0]}) {_where(first)}, thread ({names[1]}) {_where(barrier)}"
+                    f"a barrier diverges: thread ({first_turn}) {_where(first)}, thread ({turn}) {_where(barrier)}"
                 )
-        started = [(indices, thread) for indices, thread, barrier in at if barrier is not None]
+        started = [(turn.next(), thread) for turn, thread, barrier in at if barrier is not None]
+
+
+def _advanced(clock: Clock, turn: Turn, thread: Waiting) -> Evaluate | None:
+    """Run a thread to its next barrier and return that; None when it has ended."""
+    clock.turn = turn
+    return next(thread, None)
 
 
 def _where(barrier: Evaluate | None) -> str:

@@ -13,9 +13,9 @@ from ..errors import InternalError
 from . import expr as E
 from .func import Func
 from .node import Expr
-from .rules import TABLES
 from .stmt import Alloc, Buffer, For, If, Launch, Let, Stmt, Store
 from .text import flattened, underlined
+from .wellformed import TABLES
 
 
 def verify(func: Func) -> None:

@@ -10,6 +10,7 @@ The loop must store that element in every iteration, and nothing else in it may 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..arith import simplify
@@ -66,12 +67,21 @@ def _carried(loop: For) -> list[Carried]:
     stores = [node for node in nodes if isinstance(node, Store)]
     inner = bound_vars(loop)
     found: list[Carried] = []
-    for store in _top(loop):
+    top = _top(loop)
+    for number, store in enumerate(top):
         if isinstance(store, Store) and store.buffer.scope == "global" and store.mask is make.TRUE:
             steps = {load: step for load in loads if (step := _steps_later(store, load, loop.var))}
+            if _read_at_once(store, loop.var, steps, top[number + 1 :]):
+                continue
             if steps and all(other is store or _never_meet(store, other, inner) for other in stores):
                 found.append(Carried(store, steps))
     return found
+
+
+def _read_at_once(store: Store, time: E.Var, loads: Collection[E.Load], later: Sequence[Stmt]) -> bool:
+    """Return whether the element is the same in all iterations, and read in the one that has just stored it."""
+    moves = any(node is time for index in store.indices for node in walk(index))
+    return not moves and any(node in loads for stmt in later for node in walk(stmt))
 
 
 def _steps_later(store: Store, load: E.Load, time: E.Var) -> int:

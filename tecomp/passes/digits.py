@@ -9,15 +9,17 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..arith import NO_FACTS, Facts, can_prove
+from ..arith import NO_FACTS, Facts, bounds_of, can_prove
 from ..arith.affine import Affine, factors
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
+from ..ir.axis import Range
 from ..ir.node import Expr
 from ..ir.visit import walk
 
 Differs = Callable[[Expr], bool]
+Ends = tuple[Expr, Expr]
 
 
 class Digit(NamedTuple):
@@ -70,30 +72,37 @@ def _outweighs(digit: Digit, digits: list[Digit], constant: Expr, facts: Facts) 
 def _digits(left: Affine, right: Affine, differs: Differs) -> list[Digit] | None:
     """Return what left - right consists of besides its constant; None where that is not known well enough."""
     digits: list[Digit] = []
-    loose: dict[Expr, list[tuple[E.Var, int]]] = defaultdict(list)
+    loose: dict[Expr, list[tuple[Ends, int]]] = defaultdict(list)
     for term in {**left.terms, **right.terms}:
         p, q = left.terms.get(term, 0), right.terms.get(term, 0)
-        moving = [factor for factor in factors(term) if differs(factor)]
-        if not moving:
-            if p != q:
-                return None
+        parts = factors(term)
+        moving = [part for part in parts if differs(part)]
+        if not moving and p == q:
             continue
-        if len(moving) > 1 or not isinstance(moving[0], E.Var) or moving[0].extent is None:
+        ends = _ends(moving[0], differs) if len(moving) == 1 else None
+        if ends is None:
             return None
-        var = moving[0]
-        common = [factor for factor in factors(term) if factor is not var]
+        common = [part for part in parts if part is not moving[0]]
         if p == q:
-            digits.append(Digit(_product(abs(p), common), make.sub(moving[0].extent, 1), var))
-        else:
-            for coefficient in (p, -q):
-                if coefficient:
-                    loose[_product(abs(coefficient), common)].append((var, 1 if coefficient > 0 else -1))
+            digits.append(Digit(_product(abs(p), common), make.sub(ends[1], ends[0]), moving[0]))
+            continue
+        for coefficient in (p, -q):
+            if coefficient:
+                loose[_product(abs(coefficient), common)].append((ends, 1 if coefficient > 0 else -1))
     for scale, pair in loose.items():
         most = _difference(pair)
         if most is None:
             return None
         digits.append(Digit(scale, most, None))
     return digits
+
+
+def _ends(value: Expr, differs: Differs) -> Ends | None:
+    """Return the least and greatest of `value` while what differs in it runs over its ranges."""
+    running = [node for node in walk(value) if isinstance(node, E.Var) and differs(node)]
+    ranges = {var: Range(var.min, var.extent) for var in running if var.min is not None and var.extent is not None}
+    low, high = bounds_of(value, ranges) if len(ranges) == len(running) else (None, None)
+    return None if low is None or high is None else (low, high)
 
 
 def _product(coefficient: int, common: list[Expr]) -> Expr:
@@ -103,11 +112,9 @@ def _product(coefficient: int, common: list[Expr]) -> Expr:
     return result
 
 
-def _difference(pair: list[tuple[E.Var, int]]) -> Expr | None:
-    """Return how far two variables over one range, one added and one taken away, can be apart."""
+def _difference(pair: list[tuple[Ends, int]]) -> Expr | None:
+    """Return how far apart two values over one range can be, one added and one taken away."""
     if len(pair) != 2 or pair[0][1] == pair[1][1]:
         return None
-    (x, _), (y, _) = pair
-    if x.extent is None or x.extent is not y.extent or x.min is not y.min:
-        return None
-    return make.sub(x.extent, 1)
+    (low, high), (least, most) = pair[0][0], pair[1][0]
+    return make.sub(high, low) if low is least and high is most else None

@@ -50,10 +50,10 @@ def in_front(loop: For) -> Stmt:
 
 def _alloc_first(body: Stmt) -> Stmt:
     """a; t = alloc; b  ->  t = alloc; a; b"""
-    if not (isinstance(body, Seq) and body.stmts and isinstance(body.stmts[-1], Alloc)):
+    alloc = body.stmts[-1] if isinstance(body, Seq) and body.stmts else None
+    if not (isinstance(body, Seq) and isinstance(alloc, Alloc)):
         return body
-    *before, alloc = body.stmts
-    return alloc.copy(body=Seq((*before, *_parts(alloc.body))))
+    return alloc.copy(body=Seq((*body.stmts[:-1], *_parts(alloc.body))))
 
 
 def one_guard(seq: Seq) -> Stmt:

@@ -30,16 +30,15 @@ def kernel(root: For, target: Target) -> Launch:
     threads would do another's work, share what they cannot, or exceed the target's limits.
     """
     check_kernel(root)
-    nest = sink_guards(root)
-    inside = bound_vars(nest)
-    loops = (node for node in walk(nest) if isinstance(node, For) and node.kind is LoopKind.THREAD)
+    inside = bound_vars(root)
+    loops = [node for node in walk(root) if isinstance(node, For) and node.kind is LoopKind.THREAD]
     extents = {loop: _uniform(loop, inside) for loop in loops}
-    threads = {tag: _thread(tag, [extents[loop] for loop in extents if loop.thread == tag]) for tag in TAGS}
-    named = {tag: var for tag, var in threads.items() if var is not None}
-    body = _Joined(named).stmt(nest)
-    body = _one_writer(body, named, frozenset())
-    check_limits(root, named, target)
-    return Launch(tuple(named.items()), body, loc=root.loc)
+    found = {tag: _thread(tag, [extents[loop] for loop in loops if loop.thread == tag]) for tag in TAGS}
+    threads = {tag: var for tag, var in found.items() if var is not None}
+    body = _joined(sink_guards(_widened(root, threads)), threads)
+    body = _one_writer(body, threads, frozenset())
+    check_limits(root, threads, target)
+    return Launch(tuple(threads.items()), body, loc=root.loc)
 
 
 def _uniform(loop: For, inside: set[E.Var]) -> Expr:
@@ -71,29 +70,32 @@ def _thread(tag: str, extents: list[Expr]) -> E.Var | None:
     return E.Var(tag.replace(".", "_"), INDEX, make.const(0, INDEX), simplify(greatest))
 
 
-class _Joined:
-    """Replaces thread loops by the kernel's variables; inside a kernel, parallel loops are serial."""
+def _widened(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
+    """Let every thread loop run from 0 over all threads of its axis, behind a guard where it asked for fewer."""
+    new = node.map(lambda part: _widened(part, threads), lambda expr: expr)
+    if not (isinstance(new, For) and new.kind is LoopKind.THREAD):
+        return new
+    axis = threads[new.thread]
+    var = E.Var(new.var.name, INDEX, axis.min, axis.extent)
+    only = isinstance(new.extent, E.Const) and new.extent.value == 1
+    body = substitute_stmt(new.body, {new.var: new.min if only else make.add(new.min, var)})
+    assert axis.extent is not None
+    if not can_prove(make.le(axis.extent, new.extent)):
+        body = If(make.lt(var, new.extent), body, loc=new.loc)
+    return new.copy(var=var, body=body)
 
-    def __init__(self, threads: dict[str, E.Var]) -> None:
-        self.threads = threads
 
-    def stmt(self, node: Stmt) -> Stmt:
-        new = node.map(self.stmt, lambda expr: expr)
-        if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope == "local":
-            tags = writer_tags(node)
-            check_local(new, [self.threads[tag] for tag in tags], tags)
-        if isinstance(new, For) and new.kind is LoopKind.PARALLEL:
-            return new.copy(kind=LoopKind.SERIAL)
-        return self.loop(new) if isinstance(new, For) and new.kind is LoopKind.THREAD else new
-
-    def loop(self, node: For) -> Stmt:
-        var = self.threads[node.thread]
-        only = isinstance(node.extent, E.Const) and node.extent.value == 1
-        body = substitute_stmt(node.body, {node.var: node.min if only else make.add(node.min, var)})
-        assert var.extent is not None
-        if can_prove(make.le(var.extent, node.extent)):
-            return body
-        return If(make.lt(var, node.extent), body, loc=node.loc)
+def _joined(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
+    """Replace the thread loops by the kernel's variables; inside a kernel, parallel loops are serial."""
+    new = node.map(lambda part: _joined(part, threads), lambda expr: expr)
+    if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope == "local":
+        tags = writer_tags(node)
+        check_local(new, [threads[tag] for tag in tags], tags)
+    if isinstance(new, For) and new.kind is LoopKind.PARALLEL:
+        return new.copy(kind=LoopKind.SERIAL)
+    if isinstance(new, For) and new.kind is LoopKind.THREAD:
+        return substitute_stmt(new.body, {new.var: threads[new.thread]})
+    return new
 
 
 def _one_writer(node: Stmt, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:

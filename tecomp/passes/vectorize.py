@@ -25,6 +25,7 @@ from ..target import Target
 from .accesses import accesses, allocated, bound_vars, stored
 from .lane_code import LaneCode
 from .overlap import Overlap, Place
+from .trips import trip_count
 
 MOST_LANES: Final = 64
 """A longer loop runs in steps of a natural vector."""
@@ -63,11 +64,12 @@ class _Vectorize:
     def steps(self, node: For) -> Stmt:
         """Return a serial loop over whole vectors, then what is left, lane by masked lane where its size is unknown."""
         lanes = max(2, self.vector_bytes // _widest(node.body))
-        whole = make.floordiv(node.extent, lanes)
+        count = trip_count(node)
+        whole = make.floordiv(count, lanes)
         step = E.Var(node.var.name + "_v", INDEX, make.const(0, INDEX), whole)
         first = make.add(node.min, make.mul(step, lanes))
         main = For(step, LoopKind.SERIAL, LaneCode(node.var, first, lanes).stmt(node.body), loc=node.loc)
-        left = make.floormod(node.extent, lanes)
+        left = make.floormod(count, lanes)
         if isinstance(left, E.Const) and left.value == 0:
             return main
         low = make.add(node.min, make.mul(whole, lanes))

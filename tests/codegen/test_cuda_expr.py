@@ -177,11 +177,18 @@ def test_integers_wrap_and_divide_as_declared(expr: E.Expr, text: str) -> None:
 
 
 def test_a_masked_load_is_read_only_where_its_mask_holds() -> None:
-    load = E.Load(x.buffer, (make.const(0),), p)
-    assert printed(load + 1.0) == "(p ? x : 0.0f) + 1.0f"
+    mask = i < 3
+    load = E.Load(x.buffer, (make.const(0),), mask)
+    assert printed(load + 1.0) == "(i < 3 ? x : 0.0f) + 1.0f"
     printer = ExprPrinter()
-    printer.names |= {x.buffer: "x", p.buffer: "p"}
+    printer.names |= {x.buffer: "x", i: "i"}
     with printer.block():
-        printer.assume(make.logical_and(q, p))
+        printer.assume(make.logical_and(q, mask))
         assert printer.text(load).text == "x[0]"
-    assert printer.text(load).text == "p[0] ? x[0] : 0.0f"
+    assert printer.text(load).text == "i < 3 ? x[0] : 0.0f"
+
+
+def test_a_condition_on_memory_is_tested_again() -> None:
+    printer = ExprPrinter()
+    printer.assume(p)
+    assert not printer.holds(p)

@@ -121,3 +121,22 @@ def test_only_flat_programs_are_printed() -> None:
     func = flat(SCAN)
     with pytest.raises(InternalError, match="'myscan' is at level device"):
         printed(func.with_body(func.body, Level.DEVICE), HOPPER)
+
+
+def test_a_prefetch_is_an_address() -> None:
+    source = cuda("""
+        def f(A: f32[n], B: out[f32[n]]) -> device:
+            with launch(blockIdx_x=n) as i:
+                prefetch(A[i])
+                B[i] = A[i]
+    """).source
+    assert "  prefetch(&A[i]);" in source
+
+
+def test_scalars_in_global_memory() -> None:
+    source = cuda("""
+        def f(A: buffer(f32), B: out[f32]) -> device:
+            with launch(threadIdx_x=1):
+                B[()] = A[()] + 1.0
+    """).source
+    assert "B[0] = A[0] + 1.0f;" in source

@@ -18,7 +18,6 @@ from tecomp.ir.func import Func, Level
 from tecomp.ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Store
 from tecomp_runtime import OutOfMemoryError, libraries, threads
 
-
 ROOT = Path(__file__).parent.parent.parent
 
 

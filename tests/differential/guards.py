@@ -17,8 +17,8 @@ class Guarded:
     def __init__(self, shape: Sequence[int], dtype: np.dtype | str) -> None:
         kind = np.dtype(dtype)
         size = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
-        self._bytes = np.full(size + 2 * GUARD, PATTERN, np.uint8)
-        self.array = self._bytes[GUARD : GUARD + size].view(kind).reshape(shape)
+        self.bytes = np.full(size + 2 * GUARD, PATTERN, np.uint8)
+        self.array = self.bytes[GUARD : GUARD + size].view(kind).reshape(shape)
 
     @classmethod
     def of(cls, values: np.ndarray) -> Guarded:
@@ -29,6 +29,6 @@ class Guarded:
 
     def check(self, what: str) -> None:
         """Fail when a guard word was written."""
-        for end, part in (("before", self._bytes[:GUARD]), ("after", self._bytes[-GUARD:])):
+        for end, part in (("before", self.bytes[:GUARD]), ("after", self.bytes[-GUARD:])):
             touched = np.flatnonzero(part != PATTERN)
             assert touched.size == 0, f"{touched.size} bytes {end} {what} were written, the first at {touched[0]}"

@@ -99,7 +99,7 @@ def test_strides_scopes_and_requirements() -> None:
     X, Y = big[::2, ::4], np.full((4, 2), -1, np.float32)
     interpret(PROGRAMS["strided"](), X, Y, 3)
     assert np.array_equal(Y, np.vstack([np.full((1, 2), -1, np.float32), X]))
-    with pytest.raises(UserError, match="strided was called with m=100\n(.|\n)*because: the rows are short"):
+    with pytest.raises(UserError, match=r"strided was called with m=100\n(.|\n)*because: the rows are short"):
         interpret(PROGRAMS["strided"](), f32(1, 100), f32(2, 100), 1)
 
 
@@ -228,8 +228,8 @@ def test_long_expressions_keep_their_laziness() -> None:
         inside = i + term < n
         total = M.if_then_else(inside, M.load(X, (i + term,)), M.const(0.0, FLOAT32)) + total
     nested: Any = M.const(0.0, FLOAT32)
-    for term in reversed(range(60)):
-        nested = M.if_then_else(i + term < n, M.load(X, (i + term,)) + nested, M.const(0.0, FLOAT32))
+    for term in reversed(range(400)):
+        nested = M.if_then_else(i + term < n, M.load(X, (i + term,)) + nested, nested * 1.0)
     body = _sized(loop(i, store(Y, (i,), total + nested)), n, func)
     X_, Y_ = np.ones(9, np.float32), np.zeros(9, np.float32)
     interpret(Func("long", func.params, func.outputs, body, Level.LOOPS), X_, Y_, 0.0)
@@ -264,7 +264,12 @@ def test_divergent_barriers_are_reported() -> None:
 
 
 def test_a_kernel_launches_no_kernel() -> None:
-    source = "def f(X: out[f32[n]]) -> device:\n    with launch(blockIdx_x=n):\n        with launch(threadIdx_x=n):\n            X[0] = 1.0\n"
+    source = """
+def f(X: out[f32[n]]) -> device:
+    with launch(blockIdx_x=n):
+        with launch(threadIdx_x=n):
+            X[0] = 1.0
+"""
     with pytest.raises(ExecutionError, match="a kernel from within a kernel"):
         run(source, f32(2))
 
@@ -310,9 +315,9 @@ def test_programs_that_are_not_well_formed_are_refused() -> None:
     stray = store(Y, (E.Var("stray", INDEX),), M.load(X, (at(0),)))
     with pytest.raises(InternalError, match="variable 'stray' has no value"):
         program(func.with_body(stray))
-    with pytest.raises(InternalError, match="buffer 'X' has no memory"):
+    with pytest.raises(InternalError, match="buffer 'X' has no value"):
         program(Func("f", (Y,), (Y,), store(Y, (at(0),), M.load(X, (at(0),))), Level.LOOPS))
-    with pytest.raises(InternalError, match="call of warp(.|\n)*knows no such operation"):
+    with pytest.raises(InternalError, match=r"call of warp(.|\n)*knows no such operation"):
         program(func.with_body(Evaluate(M.call("warp", "int32", M.const(1)))))
 
 

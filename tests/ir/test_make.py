@@ -254,7 +254,7 @@ FOLDED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("found", "want"), FOLDED, ids=lambda value: repr(value))
+@pytest.mark.parametrize(("found", "want"), FOLDED, ids=repr)
 def test_constants_fold_in_their_type(found: Expr, want: Expr) -> None:
     assert found is want
 
@@ -298,7 +298,7 @@ UNTOUCHED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("found", "want"), UNTOUCHED, ids=lambda value: repr(value))
+@pytest.mark.parametrize(("found", "want"), UNTOUCHED, ids=repr)
 def test_identities_hold_for_integers_and_leave_floats_alone(found: Expr, want: Expr) -> None:
     assert found is want
 

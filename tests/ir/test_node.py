@@ -57,7 +57,7 @@ def test_operands() -> None:
 def test_equality_is_an_expression_and_its_truth_is_structure() -> None:
     assert isinstance(i == j, E.Eq)
     assert bool(i + 1 == i + 1)
-    assert not i + 1 == j + 1
+    assert bool(i + 1 == j + 1) is False
     assert i != j
     assert {i + 1: "a"}[i + 1] == "a"
     assert i + 1 in [j, i + 1]

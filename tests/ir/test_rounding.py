@@ -24,10 +24,9 @@ def nearest(value: Fraction, kind: str) -> float:
         start = scalar(float(value)) if abs(value) < Fraction(10) ** 300 else scalar(math.copysign(math.inf, value))
         steps = [start, np.nextafter(start, scalar(math.inf)), np.nextafter(start, scalar(-math.inf))]
     finite = [float(step) for step in steps if np.isfinite(float(step))]
-    best = min(
+    return min(
         finite, key=lambda step: (abs(Fraction(step) - value), int(scalar(step).view(f"u{scalar(0).nbytes}")) % 2)
     )
-    return best
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,9 +13,9 @@ from tecomp.ir import make as M
 from tecomp.ir.func import Func, Level
 from tecomp.ir.node import Expr
 from tecomp.ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt
-from tecomp.ir.rules import QUESTIONS
 from tecomp.ir.verify import verify
 from tecomp.ir.visit import walk
+from tecomp.ir.wellformed import QUESTIONS
 from tests.ir.programs import at, axis, loop, size, store
 
 n = size("n")

@@ -120,6 +120,31 @@ def f(A: f32[n], B: out[f32[n]]):
     same_results(before, after, n=100)
 
 
+def test_guard_of_an_extent_sinks_too(golden: Golden) -> None:
+    """23 threads compute, 24 copy: the copy is not behind the guard of the 23."""
+    before, after = launched("""
+def f(A: f32[24], C: out[f32[23]]):
+    for i in thread('threadIdx.y', 23):
+        T = alloc(f32[24], 'shared')
+        for j in thread('threadIdx.y', 24):
+            T[j] = A[j] + 1.0
+        C[i] = T[i]
+""")
+    golden(text(after))
+    same_results(before, after)
+
+
+def test_value_for_one_writer_is_computed_by_it(golden: Golden) -> None:
+    _, after = launched("""
+def f(A: f32[2], P: out[f32[1]], Q: out[f32[1]]):
+    for tx in thread('threadIdx.x', 8):
+        p = P[0] + A[0]
+        P[0] = p
+        Q[0] = p + A[1]
+""")
+    golden(text(after))
+
+
 def test_local_buffer_of_its_own_threads() -> None:
     before, after = launched("""
 def f(A: f32[64], B: out[f32[64]]):

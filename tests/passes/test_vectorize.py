@@ -231,3 +231,13 @@ def f(A: f32[8], B: out[f32[8]]):
 """)
     assert after is before
     assert all(node.kind is not LoopKind.VECTORIZED for node in walk(after.body) if isinstance(node, For))
+
+
+@pytest.mark.parametrize("n", [0, 3, 20])
+def test_negative_extent_means_none(n: int) -> None:
+    before, after = vectorized("""
+def f(A: f32[n], B: out[f32[n]]):
+    for i in vectorized(3, n - 5):
+        B[i] = A[i] + 1.0
+""")
+    same_results(before, after, n=n)

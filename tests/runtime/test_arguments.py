@@ -8,10 +8,9 @@ from tecomp_runtime import ArgumentError, NotCompact
 from tecomp_runtime.arguments import Arguments
 
 
-def buffer(name, shape, dtype="float32", strides=None, output=False, align=1):
-    return {
-        "name": name, "kind": "buffer", "dtype": dtype, "shape": shape, "strides": strides, "output": output, "align": align,
-    }  # fmt: skip
+def buffer(name, shape, dtype="float32", **more):
+    plain = {"strides": None, "output": False, "align": 1}
+    return {"name": name, "kind": "buffer", "dtype": dtype, "shape": shape, **plain, **more}
 
 
 def scalar(name, dtype):
@@ -50,7 +49,7 @@ def test_addresses_and_sizes_are_what_the_function_is_called_with():
     for _ in range(2):
         values, alive = MATRIX.bind((x, out))
         assert values == [address(x), address(out), 3, 5]
-        assert [view.owner for view in alive][0] is x
+        assert alive[0].owner is x
 
 
 def test_the_text_of_a_signature():
@@ -78,7 +77,9 @@ def test_the_type(given):
 
 def test_the_order_of_bytes():
     swapped = np.zeros((3, 5), ">f4")
-    message = "argument X: expected float32, got float32 with swapped bytes\n  because: its bytes are in the other order"
+    message = (
+        "argument X: expected float32, got float32 with swapped bytes\n  because: its bytes are in the other order"
+    )
     assert refusal(MATRIX, swapped, zeros(3, 5)) == message
 
 
@@ -172,7 +173,8 @@ def test_outputs_must_be_writable():
 
 def test_outputs_share_no_memory_with_other_arguments():
     memory = zeros(40)
-    shared = "argument out: shares memory with argument X\n  because: an output is written while the other arguments are in use"
+    because = "an output is written while the other arguments are in use"
+    shared = f"argument out: shares memory with argument X\n  because: {because}"
     assert refusal(MATRIX, memory[:15].reshape(3, 5), memory[10:25].reshape(3, 5)) == shared
     x = memory[:15].reshape(3, 5)
     assert refusal(MATRIX, x, x) == shared
@@ -222,7 +224,9 @@ def test_interleaved_arrays_do_not_overlap():
 def test_elements_of_an_output_share_no_memory():
     shape = np.broadcast_to(zeros(1, 5), (3, 5))
     writable = np.lib.stride_tricks.as_strided(zeros(5), (3, 5), (0, 4), writeable=True)
-    text = "argument out: elements of an output share memory\n  because: its strides are (0, 4) bytes for the shape (3, 5)"
+    text = (
+        "argument out: elements of an output share memory\n  because: its strides are (0, 4) bytes for the shape (3, 5)"
+    )
     assert refusal(STRIDED, shape, writable) == text
     assert refusal(MATRIX, zeros(3, 5), writable) == text
     window = np.lib.stride_tricks.as_strided(zeros(9), (3, 5), (8, 4), writeable=True)
@@ -231,7 +235,8 @@ def test_elements_of_an_output_share_no_memory():
 
 def test_a_stride_is_a_whole_number_of_elements():
     fields = np.zeros(15, [("a", "f4"), ("b", "u1"), ("c", "u1")])["a"].reshape(3, 5)
-    text = "argument X: its stride is no whole number of elements\n  because: dimension 0 steps 30 bytes, and an element has 4"
+    because = "dimension 0 steps 30 bytes, and an element has 4"
+    text = f"argument X: its stride is no whole number of elements\n  because: {because}"
     assert refusal(STRIDED, fields, zeros(3, 5)) == text
 
 
