@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,7 +74,7 @@ def build(
 
 
 @contextmanager
-def deep_programs(schedule: Schedule) -> Iterator[None]:
+def deep_programs(schedule: Schedule) -> Generator[None]:
     """Allow statements as deep as the schedule can make them: passes recurse over statements, and each temporary is a
     level of its own."""
     before = sys.getrecursionlimit()

@@ -45,6 +45,7 @@ class Module:
         self.artifact = _generate(self.ir, target)
         self._kernel = Kernel(self.artifact)
         self._strided: Kernel | None = None
+        self._entry = self._kernel.entry(self._run)
 
     @property
     def name(self) -> str:
@@ -61,8 +62,12 @@ class Module:
         """The arguments, as the runtime knows them: names, dtypes, shapes."""
         return self.artifact.signature
 
-    def __call__(self, *args: Any) -> None:
-        """Run on `args`; an error about an argument is raised before anything runs."""
+    @property
+    def __call__(self) -> Callable[..., None]:
+        """Run on the arguments; an error about one of them is raised before anything runs."""
+        return self._entry
+
+    def _run(self, *args: Any) -> None:
         try:
             self._kernel(*args)
         except NotCompact:

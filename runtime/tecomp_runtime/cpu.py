@@ -11,6 +11,7 @@ from typing import Any, Final
 from .arguments import Arguments
 from .elf import Loaded
 from .errors import LaunchError, OutOfMemoryError
+from .native import callable_of, definition
 
 _C_TYPES: Final = {
     "bool": ctypes.c_uint8,
@@ -38,15 +39,23 @@ class CpuFunction:
     def __init__(self, artifact: Any) -> None:
         self.arguments = Arguments(artifact.signature, "cpu")
         self._code = Loaded(artifact.binary)
-        (symbol,) = artifact.kernels
+        symbol, *way_in = artifact.kernels
         if symbol not in self._code.functions:
             raise LaunchError(f"{artifact.name} cannot be loaded", because=f"its object code has no symbol {symbol!r}")
+        self._way_in = definition(artifact.name, self._code.functions[way_in[0]]) if way_in else None
         types = [
             ctypes.c_void_p if param["kind"] == "buffer" else _C_TYPES[param["dtype"]]
             for param in artifact.signature["params"]
         ]
         sizes = [ctypes.c_int64] * len(artifact.signature["sizes"])
         self._call = ctypes.CFUNCTYPE(ctypes.c_int, *types, *sizes)(self._code.functions[symbol])
+
+    def quick(self, fallback: Callable[..., None]) -> Callable[..., None]:
+        """Return what a user calls: the code's own way in, which leaves to `fallback` what it cannot run itself.
+
+        Where there is none, that is `fallback`.
+        """
+        return fallback if self._way_in is None else callable_of(self._way_in, fallback, self)
 
     def __call__(self, *args: Any) -> None:
         """Check the arguments and run; the outputs among them are written."""

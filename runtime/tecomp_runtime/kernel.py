@@ -31,6 +31,7 @@ class Kernel:
             )
         self.artifact = artifact
         self._function = loader(artifact)
+        self._entry = self.entry(self._function)
 
     @property
     def name(self) -> str:
@@ -47,9 +48,17 @@ class Kernel:
         """The generated code: LLVM IR or CUDA C++."""
         return self.artifact.source
 
-    def __call__(self, *args: Any) -> None:
-        """Run on arrays and numbers in the order of the signature."""
-        self._function(*args)
+    def entry(self, fallback: Callable[..., None]) -> Callable[..., None]:
+        """Return the quickest callable for this kernel; what that cannot run itself it hands on to `fallback`."""
+        return self._function.quick(fallback) if isinstance(self._function, CpuFunction) else fallback
+
+    @property
+    def __call__(self) -> Callable[..., None]:
+        """Run on arrays and numbers in the order of the signature.
+
+        A property, so that Python calls machine code without a frame of its own between.
+        """
+        return self._entry
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name} for {self.artifact.target or self.artifact.kind}>"

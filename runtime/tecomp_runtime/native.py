@@ -23,7 +23,7 @@ class Definition(ctypes.Structure):
 
 _new: Any = ctypes.pythonapi.PyCFunction_NewEx
 _new.restype = ctypes.py_object
-_new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+_new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
 
 
 def definition(name: str, address: int) -> Definition:
@@ -31,6 +31,9 @@ def definition(name: str, address: int) -> Definition:
     return Definition(name.encode(), address, _FAST_CALL, None)
 
 
-def callable_of(function: Definition, fallback: Callable[..., None]) -> Callable[..., None]:
-    """Return the function as a callable, which hands on to `fallback` the calls that it cannot run itself."""
-    return _new(ctypes.addressof(function), fallback, None)
+def callable_of(function: Definition, fallback: Callable[..., None], owner: object) -> Callable[..., None]:
+    """Return the function as a callable, which hands on to `fallback` the calls that it cannot run itself.
+
+    It keeps `owner` alive, who has the code and the definition.
+    """
+    return _new(ctypes.addressof(function), fallback, owner)

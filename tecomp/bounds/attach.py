@@ -80,7 +80,8 @@ class Placement:
             reader = outside[0]
             at = self.point(reader)
             where = f"at '{at.axis.name}' of '{at.op.name}'" if at else "at the root"
-            because = f"'{reader.name}' also reads '{op.name}' and is computed {where}, outside '{point.axis.name}' of '{name}'"
+            beyond = f"outside '{point.axis.name}' of '{name}'"
+            because = f"'{reader.name}' also reads '{op.name}' and is computed {where}, {beyond}"
         raise ScheduleError(
             f"compute_at: '{op.name}' cannot be placed at loop '{point.axis.name}' of '{name}'",
             because=because,

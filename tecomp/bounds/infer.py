@@ -1,7 +1,7 @@
 """Bound inference: over which ranges each stage runs, from the outputs backwards.
 
-A reader's index expressions, written in its loop variables, are bounded while the loops inside the attach point run over
-their whole ranges and those outside stand still. The union over all reads of all outputs is what the stage computes:
+A reader's index expressions, written in its loop variables, are bounded while the loops inside the attach point run
+over their ranges and those outside stand still. The union over all reads of all outputs is what the stage computes:
 
     C(i) = B[i] + B[i + 1], i split by 4, B at C's i.outer    ->    B computes [i.outer * 4, i.outer * 4 + 5)
 """

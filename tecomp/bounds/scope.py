@@ -9,7 +9,7 @@ _THREAD_RANK = {"blockIdx": 0, "threadIdx": 1}
 
 
 def default_scope(thread_tags: Iterable[str]) -> str:
-    """Return the scope of a stage computed under loops bound to these: threadIdx local, blockIdx shared, none global."""
+    """Return the scope of a stage under loops bound to these: threadIdx local, blockIdx shared, none global."""
     rank = max((_THREAD_RANK[tag.split(".")[0]] for tag in thread_tags), default=-1)
     return ("global", "shared", "local")[rank + 1]
 

@@ -1,0 +1,1 @@
+"""From a flat program to code: LLVM IR for CPUs, CUDA C++ for GPUs."""

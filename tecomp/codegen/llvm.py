@@ -13,6 +13,7 @@ from ..ir.expr import Var
 from ..ir.func import Func, Level
 from ..ir.stmt import Buffer
 from ..target import Target
+from .llvm_call import define_call
 from .llvm_code import Code, Module
 from .llvm_compile import Cpu, compiled, cpu
 from .llvm_compile import vector_functions as known_functions
@@ -24,11 +25,18 @@ from .signature import signature
 
 
 def generate(func: Func, target: Target) -> Artifact:
-    """Return the artifact of `func` for a CPU: readable IR before optimisation, and optimised object code."""
+    """Return the artifact of `func` for a CPU: readable IR before optimisation, and optimised object code.
+
+    Its symbols are the entry point and, where Python can call it directly, the way in (see `llvm_call`). The source
+    shows the program without that.
+    """
     chosen = cpu(target.mcpu)
-    source = module_text(func, chosen)
-    binary = compiled(source, chosen)
-    return Artifact("llvm", func.name, source, binary, signature(func), kernels=(entry(func),), target=str(target))
+    module = generated(func, chosen)
+    source, symbol = module.text(), entry(func)
+    way_in = None if module.declares("GOMP_parallel") else define_call(module, func, symbol)
+    kernels = (symbol,) if way_in is None else (symbol, way_in)
+    binary = compiled(module.text(), chosen)
+    return Artifact("llvm", func.name, source, binary, signature(func), kernels=kernels, target=str(target))
 
 
 def entry(func: Func) -> str:
@@ -38,6 +46,11 @@ def entry(func: Func) -> str:
 
 def module_text(func: Func, cpu: Cpu) -> str:
     """Return the LLVM IR of `func`."""
+    return generated(func, cpu).text()
+
+
+def generated(func: Func, cpu: Cpu) -> Module:
+    """Return the LLVM module of `func`, from which text is made."""
     if func.level is not Level.FLAT:
         raise InternalError(
             f"{func.name!r} is at level {func.level.value}", because="code is generated from level flat"
@@ -48,7 +61,7 @@ def module_text(func: Func, cpu: Cpu) -> str:
     statement(code, func.body)
     code.do("ret i32 0")
     code.define(f"i32 @{code.symbol}({', '.join(parameters)}) nounwind")
-    return module.text()
+    return module
 
 
 def _parameter(code: Code, param: Buffer | Var, output: bool) -> str:

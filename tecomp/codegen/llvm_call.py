@@ -159,7 +159,9 @@ class _Call:
         """Ask that outputs lie before or behind each other array."""
         code = self.code
         ends = {
-            buffer: code.op("ptr", f"getelementptr i8, {code.pointers[buffer]}, {self.part(buffer, _BYTES, 'i64')}", "end")
+            buffer: code.op(
+                "ptr", f"getelementptr i8, {code.pointers[buffer]}, {self.part(buffer, _BYTES, 'i64')}", "end"
+            )
             for buffer in self.buffers
         }
         asked: list[Value] = []
@@ -174,7 +176,10 @@ class _Call:
     def run(self) -> None:
         """Run the kernel without the interpreter's lock, and return None; where it had no memory, fall back."""
         code = self.code
-        operands = [*(code.pointers[buffer] for buffer in self.buffers), *(code.values[size] for size in self.func.sizes())]
+        operands = [
+            *(code.pointers[buffer] for buffer in self.buffers),
+            *(code.values[size] for size in self.func.sizes()),
+        ]
         state = code.call("PyEval_SaveThread", "ptr", name="state")
         failed = code.op("i32", f"call i32 @{self.symbol}({', '.join(map(str, operands))})", "failed")
         code.call("PyEval_RestoreThread", "void", state)

@@ -30,6 +30,10 @@ class Module:
         """Declare an external function; once, however often it is asked for."""
         self._declarations[symbol] = f"declare {result} @{symbol}({', '.join(args)}) {attributes}".rstrip()
 
+    def declares(self, symbol: str) -> bool:
+        """Return whether a function outside is called so far."""
+        return symbol in self._declarations
+
     def external(self, symbol: str) -> None:
         """Declare a variable that is elsewhere."""
         self._declarations[symbol] = f"@{symbol} = external global i8"

@@ -20,6 +20,11 @@ _LARGE: Final = 6000
 the square of a function, minutes for a thousand loops. What the schedule vectorizes and unrolls stays so."""
 
 
+_HALVES: Final = ("znver4",)
+"""CPUs that run a 512-bit operation as two halves. LLVM is told to choose 256 bits, as for those that slow their clock:
+what was stored is then sooner loaded again. Vectors that the program asks for keep their size."""
+
+
 class Cpu(NamedTuple):
     """A CPU: its name, and its features as LLVM writes them (+avx2,-avx512f); empty features are the name's own."""
 
@@ -41,7 +46,9 @@ def cpu(name: str = "") -> Cpu:
     """Return the CPU of that name; of no name, the present one with all that it has."""
     if name:
         return Cpu(name, "")
-    return Cpu(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    present = llvm.get_host_cpu_name()
+    features = llvm.get_host_cpu_features().flatten()
+    return Cpu(present, f"{features},+prefer-256-bit" if present in _HALVES else features)
 
 
 @cache

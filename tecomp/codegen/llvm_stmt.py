@@ -17,7 +17,6 @@ from .llvm_expr import value
 from .llvm_parallel import parallel
 from .llvm_types import Value, lanes_of
 
-
 SHORT_LOOP: Final = 256
 """Iterations of a loop that is better unrolled than interleaved."""
 

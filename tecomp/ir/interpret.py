@@ -22,7 +22,7 @@ from .interpret_races import Clock
 from .interpret_stmt import ProgramSource
 from .interpret_threads import Host
 from .stmt import Launch, Stmt
-from .text import lines
+from .text import headline
 from .visit import walk
 
 
@@ -80,7 +80,7 @@ class Program:
                 self.run(*passed)
         except UNDEFINED as problem:
             culprit = self.culprit(problem.__traceback__)
-            shown = "" if culprit is None else lines(culprit)[0][0]
+            shown = "" if culprit is None else headline(culprit)
             location = None if culprit is None else culprit.loc
             asked = f"{self.func.name} cannot go on"
             raise ExecutionError(asked, because=reason(problem), ir=shown, location=location) from None

@@ -61,11 +61,32 @@ def solve(func: Func, values: Values) -> None:
         for what, exprs, numbers in (("extent", param.shape, array.shape), ("stride", param.strides or (), steps)):
             pairs = enumerate(zip(exprs, numbers, strict=False))
             facts += [(f"{what} {axis} of {param.name!r}", expr, number) for axis, (expr, number) in pairs]
-    for _, expr, number in facts:
-        if isinstance(expr, Var):
-            values.setdefault(expr, number)
+    waiting = [(expr, number) for _, expr, number in facts]
+    while waiting:
+        later = [(expr, number) for expr, number in waiting if not _found(expr, number, values)]
+        if len(later) == len(waiting):
+            break
+        waiting = later
     for what, expr, number in facts:
         _check(what, expr, number, known(values))
+
+
+def _found(expr: Expr, number: int, values: Values) -> bool:
+    """Add the one size that is not known in `expr` = `number`, linear in it; answer whether none is left there.
+
+    The line through its points gives it: n * 3 + 2 = 14 is 2, 5, 8 at 0, 1, 2, so n is (14 - 2) / 3. Whether the size
+    is right is checked when all are known.
+    """
+    unknown = {var for var in walk(expr) if isinstance(var, Var)} - values.keys()
+    if len(unknown) != 1:
+        return not unknown
+    (size,) = unknown
+    first, second, third = (int(evaluate(expr, {**known(values), size: at})) for at in (0, 1, 2))
+    step = second - first
+    if step == 0 or third - second != step:
+        return False
+    values[size] = (number - first) // step
+    return True
 
 
 def _check(what: str, expr: Expr, number: int, sizes: Mapping[Var, int]) -> None:

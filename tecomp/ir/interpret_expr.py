@@ -24,7 +24,7 @@ _LONGEST: Final = 160
 """Characters of source in one expression: longer ones are cut, so that none nests too deeply for Python's parser."""
 
 _NESTED: Final = 4
-"""Choices within choices: deeper ones are functions of their own, so that none nests too deeply, or is written often."""
+"""Choices within choices: deeper ones are functions of their own, so that none nests too deeply or is written often."""
 
 Memo = dict[tuple[Expr, str], str]
 

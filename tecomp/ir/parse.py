@@ -9,7 +9,7 @@ from .func import Func, Level
 from .make import const
 from .node import Expr
 from .parse_declare import declared_size, is_scalar, names_of_values, output_of
-from .parse_expr import SourceText, deep_recursion, python_tree
+from .parse_expr import SourceText, python_tree, too_deep
 from .parse_stmt import Statements
 from .stmt import Buffer
 from .syntax import default_integer
@@ -17,15 +17,17 @@ from .syntax import default_integer
 
 def parse(source: str) -> Func:
     """Return the function whose text `source` is; ParseError, with line and column, for anything else."""
-    with deep_recursion():
-        tree = python_tree(source)
-        head = tree.body[0] if len(tree.body) == 1 else None
-        if not isinstance(head, ast.FunctionDef):
-            place = (tree.body or [ast.Pass(lineno=1, col_offset=0)])[-1]
-            raise SourceText(source).error(place, "a program is one def")
-        text = SourceText(source)
-        level = _level(text, head.returns)
+    tree = python_tree(source)
+    text = SourceText(source)
+    head = tree.body[0] if len(tree.body) == 1 else None
+    if not isinstance(head, ast.FunctionDef):
+        place = (tree.body or [ast.Pass(lineno=1, col_offset=0)])[-1]
+        raise text.error(place, "a program is one def")
+    level = _level(text, head.returns)
+    try:
         return _FuncReader(text, default_integer(level)).func(head, level)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _level(text: SourceText, returns: ast.expr | None) -> Level:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..dtype import BOOL, INDEX, DType
@@ -16,9 +14,6 @@ from .node import Expr
 from .rounding import rounded
 from .stmt import Buffer
 from .syntax import COMPARISONS, FUNCTIONS, INFIX, INFIX_CALLS, LOGIC, dtype_of_short, natural_type
-
-_DEEPEST: Final = 100_000
-"""Python's recursion limit while a long chain of operators is read."""
 
 _ARITHMETIC: Final = {infix.python: node for node, infix in INFIX.items()}
 _BITS: Final = {infix.python: name for name, infix in INFIX_CALLS.items()}
@@ -48,23 +43,20 @@ class SourceText:
         return ParseError(f"line {line}, column {column + 1} does not parse", because=because, legal=legal, ir=marked)
 
 
-@contextlib.contextmanager
-def deep_recursion() -> Generator[None]:
-    """Let Python's parser and this one nest deeply: a sum of 5000 terms is 5000 operators deep."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _DEEPEST))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
-
-
 def python_tree(source: str) -> ast.Module:
     """Return Python's syntax tree of the text; ParseError with its place where it has none."""
     try:
         return ast.parse(source)
     except SyntaxError as error:
         raise SourceText(source).error(error, str(error.msg)) from None
+    except (RecursionError, MemoryError):
+        raise too_deep() from None
+
+
+def too_deep() -> ParseError:
+    """Return the error of a text that Python cannot read."""
+    because = "its expressions are nested too deeply for Python"
+    return ParseError("the text does not parse", because, legal="parts with names: (part := ...) on a line before")
 
 
 def parse_expr(source: str, **things: Any) -> Expr:
@@ -72,12 +64,13 @@ def parse_expr(source: str, **things: Any) -> Expr:
 
     parse_expr("(i + 1) // 4", i=i); an integer that nothing types is an index.
     """
-    with deep_recursion():
-        tree = python_tree(source.strip())
-        reader = ExprReader(SourceText(source.strip()), things, INDEX)
-        if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
-            raise UserError(f"{source!r} is no expression", because="it holds statements, or nothing")
-        return reader(tree.body[0].value)
+    tree = python_tree(source.strip())
+    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+        raise UserError(f"{source!r} is no expression", because="it holds statements, or nothing")
+    try:
+        return ExprReader(SourceText(source.strip()), things, INDEX)(tree.body[0].value)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def is_literal(node: ast.expr) -> bool:
@@ -124,6 +117,8 @@ class ExprReader:
         thing = self.scope.get(node.id)
         if isinstance(thing, Buffer) and not thing.shape:
             return E.Load(thing, (), TRUE)
+        if isinstance(thing, Expr):  # a variable, or a part of an expression that was named
+            return thing
         return self.lookup(node, E.Var, "variable")
 
     def lookup(self, node: ast.expr, kind: type, what: str) -> Any:

@@ -28,7 +28,9 @@ class Statements(Declarations):
         parts: list[tuple[Wrap, list[Stmt]]] = [(lambda rest: rest, [])]
         for node in body:
             opened = self.opening(node)
-            if opened is not None:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.NamedExpr):
+                self.bind(node.value.target.id, self.expr(node.value.value))
+            elif opened is not None:
                 parts.append((opened, []))
             elif not isinstance(node, ast.Pass):
                 parts[-1][1].append(self.statement(node))

@@ -5,7 +5,8 @@
             Y[i] = X[i] * alpha  # scale.py:7
 
 A level other than LOOPS stands as the return annotation. Alloc and Let hold for the rest of their suite; where their
-scope ends earlier, `with scope():` says so. A name is free again when its scope has ended.
+scope ends earlier, `with scope():` says so. A name is free again when its scope has ended. `(part := ...)` on a line of
+its own is no statement: it names a part of the next one's expressions, which are too large for one text.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .node import OPERATORS, Expr
 from .stmt import STMT_TEXT, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from .syntax import default_integer, identifier
 from .text_expr import ExprText, Names
+from .text_parts import parts
 
 INDENT = "    "
 
@@ -128,16 +130,28 @@ class _StmtText:
             self.add(depth, "pass", root)
         while pending:
             stmt = pending.pop()
-            if not isinstance(stmt, (Let, Alloc)):
-                _PRINT[type(stmt)](self, stmt, depth)
-            elif pending:  # its scope ends before the suite does
+            if isinstance(stmt, (Let, Alloc)) and pending:  # its scope ends before the suite does
                 self.add(depth, "with scope():")
                 self.suite(stmt, depth + 1)
+                continue
+            self.cut(stmt, depth)
+            if not isinstance(stmt, (Let, Alloc)):
+                _PRINT[type(stmt)](self, stmt, depth)
             else:
                 opened.append(self.let(stmt, depth) if isinstance(stmt, Let) else self.alloc(stmt, depth))
                 pending += reversed(flattened(stmt.body))
         for thing in reversed(opened):
             self.names.release(thing)
+
+    def cut(self, stmt: Stmt, depth: int) -> None:
+        """Give names to the parts of a statement's expressions that are too large for one text."""
+        for part in self.expr.parts:
+            self.names.release(part)
+        self.expr.parts.clear()
+        for part in parts(_expressions(stmt)):
+            value = self.expr(part)
+            self.expr.parts[part] = name = self.names.give(part, "part")
+            self.add(depth, f"({name} := {value})")
 
     def let(self, stmt: Let, depth: int) -> Var:
         plain = stmt.var.dtype is stmt.value.dtype and stmt.var.min is None
@@ -196,7 +210,7 @@ class _StmtText:
             self.add(depth, f"{word} {self.expr(stmt.condition)}:", stmt)
             self.suite(stmt.then, depth + 1)
             rest = flattened(stmt.otherwise) if stmt.otherwise is not None else []
-            if len(rest) != 1 or not isinstance(rest[0], If):
+            if len(rest) != 1 or not isinstance(rest[0], If) or parts([rest[0].condition]):
                 break
             stmt, word = rest[0], "elif"
         if rest:
@@ -226,6 +240,20 @@ _PRINT: dict[type[Stmt], Callable[[_StmtText, Any, int], None]] = {
     Store: _StmtText.store,
     Evaluate: _StmtText.evaluate,
 }
+
+
+def _expressions(stmt: Stmt) -> list[Expr]:
+    """Return a statement's expressions; a loop that is not well formed may lack its range."""
+    if isinstance(stmt, For):
+        return [bound for bound in (stmt.var.min, stmt.var.extent) if bound is not None]
+    if isinstance(stmt, Launch):
+        return [var.extent for _, var in stmt.threads if var.extent is not None]
+    return list(stmt.expressions())
+
+
+def headline(stmt: Stmt) -> str:
+    """Return the line at which `stmt` begins."""
+    return next((line for line, owner in lines(stmt) if owner is stmt), "")
 
 
 def underlined(node: Stmt | Func, culprits: Sequence[Stmt]) -> str:

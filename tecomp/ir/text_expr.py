@@ -48,9 +48,9 @@ class Names:
         known = self.names.get(thing)
         return known if known is not None else self.give(thing)
 
-    def give(self, thing: Any) -> str:
-        """Name `thing` for as long as its scope lasts."""
-        stem = name = identifier(thing.name)
+    def give(self, thing: Any, stem: str = "") -> str:
+        """Name `thing`, after `stem` or its own name, for as long as its scope lasts."""
+        stem = name = stem or identifier(thing.name)
         serial = 0
         while name in self.taken:
             serial += 1
@@ -65,10 +65,14 @@ class Names:
 
 
 class ExprText:
-    """Prints expressions with these names; `default` is the type of a literal that nothing types."""
+    """Prints expressions with these names; `default` is the type of a literal that nothing types.
+
+    `parts` holds the names of expressions that are not written out.
+    """
 
     def __init__(self, names: Callable[[Any], str], default: DType = INDEX) -> None:
         self.names, self.default = names, default
+        self.parts: dict[Expr, str] = {}
 
     def __call__(self, root: Expr, want: DType | None = None, precedence: int = TERNARY) -> str:
         """Return the text of `root`, which stands where a literal of type `want` may be plain."""
@@ -80,6 +84,9 @@ class ExprText:
                 out.append(piece)
                 continue
             node, needed, wanted = piece
+            if node in self.parts:
+                out.append(self.parts[node])
+                continue
             binds, pieces = _SPELLING[type(node)](self, node, wanted)
             stack += reversed(["(", *pieces, ")"] if binds < needed else pieces)
         return "".join(out)

@@ -1,0 +1,1 @@
+"""From a schedule and its bounds to the first loop program."""

@@ -87,8 +87,7 @@ class _Assembly:
 
     def _temporaries(self, op: Operation) -> list[Buffer]:
         outputs = map(op.output, range(op.num_outputs))
-        own = [output for output in outputs if output not in self.storage.arguments and output not in self.program.alias]
-        return [self.storage.buffer(output) for output in own]
+        return [self.storage.buffer(output) for output in outputs if self.storage.is_temporary(output)]
 
     def _nests(self, op: Operation) -> list[Stmt]:
         stage = self.bounds[op]

@@ -42,6 +42,10 @@ class Storage:
         region = self.bounds[owner.op].region
         return tuple(simplify(make.sub(index, held.min)) for index, held in zip(at, region, strict=True))
 
+    def is_temporary(self, tensor: Tensor) -> bool:
+        """Return whether `tensor` needs memory that is neither an argument's nor a scan's."""
+        return tensor not in self.arguments and tensor not in self.program.alias
+
     def share(self, steps: Sequence[Operation]) -> None:
         """Let temporaries of one shape and type that are never needed at once share memory.
 
@@ -80,11 +84,10 @@ class Storage:
             if not isinstance(extent, E.Const):
                 raise ScheduleError(
                     f"'{stage.op.name}' cannot live in {stage.scope} memory",
-                    because=f"dimension {number} of what is computed of it has extent {extent!r}, which is not constant",
+                    because=f"what is computed of its dimension {number} has extent {extent!r}, which is not constant",
                     legal="compute_at inside loops of constant extent, or set_scope('global')",
                     location=self.program.schedule.location_of(stage.op, "set_scope") or stage.op.loc,
                 )
-
 
 
 def _kind(buffer: Buffer) -> Any:

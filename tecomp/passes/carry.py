@@ -117,8 +117,12 @@ def _in_registers(loop: For, carried: list[Carried]) -> Stmt:
     steps: list[Stmt] = []
     shifts: list[Stmt] = []
     fresh: list[Buffer] = []
+
+    def held_value(load: E.Load) -> Expr:
+        return reads.get(load, load)
+
     for number, old in enumerate(top):
-        new = rewrite(old, exprs={E.Load: lambda load: reads.get(load, load)})
+        new = rewrite(old, exprs={E.Load: held_value})
         if not isinstance(old, Store) or old not in held:
             steps.append(new)
             continue

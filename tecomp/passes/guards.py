@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
-from ..ir.stmt import If, Stmt
+from ..ir.stmt import If, Seq, Stmt
 from ..ir.visit import rewrite, walk
 
 
@@ -39,20 +39,23 @@ def conjuncts(condition: Expr) -> Iterator[Expr]:
             yield node
 
 
-def without(body: Stmt, known: set[Expr]) -> Stmt:
-    """Return `body`, where all of `known` hold, without asking for them."""
+def decided(body: Stmt, known: Mapping[Expr, bool]) -> Stmt:
+    """Return `body`, where `known` says of conditions whether they hold, without asking for them."""
 
-    def holds(node: Expr) -> Expr:
-        return make.TRUE if node in known else node
+    def truth(node: Expr) -> Expr:
+        return node if node not in known else make.TRUE if known[node] else make.FALSE
 
     def joined(node: E.And) -> Expr:
-        return make.logical_and(node.a, node.b) if make.TRUE in (node.a, node.b) else node
+        constant = isinstance(node.a, E.Const) or isinstance(node.b, E.Const)
+        return make.logical_and(node.a, node.b) if constant else node
 
     def choice(node: Any) -> Expr:
-        return node.yes if node.condition is make.TRUE else node
+        return node.no if node.condition is make.FALSE else node.yes if node.condition is make.TRUE else node
 
     def branch(node: If) -> Stmt:
+        if node.condition is make.FALSE:
+            return Seq(()) if node.otherwise is None else node.otherwise
         return node.then if node.condition is make.TRUE else node
 
-    exprs = {E.Lt: holds, E.Le: holds, E.And: joined, E.IfElse: choice, E.Select: choice}
+    exprs = {E.Lt: truth, E.Le: truth, E.And: joined, E.IfElse: choice, E.Select: choice}
     return rewrite(body, exprs, {If: branch})

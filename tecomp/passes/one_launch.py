@@ -6,9 +6,9 @@
                 S[t, bx * 256 + tx] =                             S[t, bx * 256 + tx] =
                     S[t - 1, bx * 256 + tx] + ...                     S[t - 1, bx * 256 + tx] + ...
 
-Threads are not synchronised between the iterations any more, so no two of them may touch one element that either writes.
-Where that cannot be proved the loop stays on the host, one launch a step. The kernel just before such a loop (the first
-rows of a scan) joins it under the same condition.
+Threads are not synchronised between the iterations any more: no two of them may touch one element that either writes.
+Where that cannot be proved the loop stays on the host, one launch a step, and a pragma on it says why. The kernel just
+before such a loop (the first rows of a scan) joins it under the same condition.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import Access, accesses, allocated, bound_vars, uses
 from .overlap import Overlap, Place
+
+LAUNCHES = "launches_each_step"
+"""The pragma of a loop that stays on the host; its value is the reason."""
 
 
 class ThreadNest(NamedTuple):
@@ -63,10 +66,10 @@ def _sequence(seq: Seq) -> Stmt:
     steps: list[Stmt] = []
     for old in seq.stmts:
         new = _host(old)
-        if new is not old and steps:
+        if steps and isinstance(old, For) and old.kind is LoopKind.SERIAL and thread_nest(new) is not None:
             joined = _joined([steps[-1], new])
-            if joined is not None:
-                steps[-1] = joined
+            if isinstance(joined, ThreadNest):
+                steps[-1] = joined.around(joined.body)
                 continue
         steps.append(new)
     same = len(steps) == len(seq.stmts) and all(x is y for x, y in zip(steps, seq.stmts, strict=True))
@@ -76,12 +79,17 @@ def _sequence(seq: Seq) -> Stmt:
 def _loop(loop: For) -> Stmt:
     body = _host(loop.body)
     held, inner = _temporaries(body, loop.var)
-    nest = _one_nest(inner)
-    if nest is None or any(uses(part, {loop.var}) for outer in nest.loops for part in (outer.min, outer.extent)):
-        return loop if body is loop.body else loop.copy(body=body)
-    private = {*bound_vars(nest.body), loop.var}
-    if not _apart(nest.loops, nest.body, nest.body, private):
-        return loop if body is loop.body else loop.copy(body=body)
+    nest = _joined(_steps(inner))
+    if isinstance(nest, ThreadNest):
+        meet = _meeting(nest.loops, nest.body, nest.body, {*bound_vars(nest.body), loop.var})
+        if any(uses(part, {loop.var}) for outer in nest.loops for part in (outer.min, outer.extent)):
+            nest = "the number of threads changes from one to the next"
+        elif meet is not None:
+            nest = f"a thread needs what another one did to '{meet.name}'"
+    if isinstance(nest, str):
+        if not _has_thread_loop(body):
+            return loop if body is loop.body else loop.copy(body=body)
+        return loop.copy(body=body, pragmas=(*loop.pragmas, (LAUNCHES, nest)))
     result = nest.around(_invariant_guard(loop.copy(body=nest.body)))
     for buffer in reversed(held):
         result = Alloc(buffer, result, loc=loop.loc)
@@ -97,29 +105,23 @@ def _temporaries(stmt: Stmt, var: E.Var) -> tuple[list[Buffer], Stmt]:
     return held, stmt
 
 
-def _one_nest(stmt: Stmt) -> ThreadNest | None:
-    if isinstance(stmt, Seq):
-        joined = _joined(stmt.stmts)
-        return None if joined is None else thread_nest(joined)
-    return thread_nest(stmt)
-
-
-def _joined(steps: Sequence[Stmt]) -> Stmt | None:
-    """Return several kernels as one; None where their threads differ or do not keep to themselves."""
-    first = thread_nest(steps[0]) if steps else None
-    if first is None:
-        return None
+def _joined(steps: Sequence[Stmt]) -> ThreadNest | str:
+    """Return several kernels as one; where their threads differ or do not keep to themselves, the reason why not."""
+    nests = [thread_nest(step) for step in steps]
+    first = nests[0] if nests else None
+    if first is None or None in nests:
+        return "a step is not one nest of thread loops"
     body = first.body
-    for step in steps[1:]:
-        other = thread_nest(step)
+    for other in nests[1:]:
         if other is None or not _same_threads(first.loops, other.loops):
-            return None
+            return "its kernels run on different threads"
         names: dict[E.Var, Expr] = {b.var: a.var for a, b in zip(first.loops, other.loops, strict=True)}
         renamed = substitute_stmt(other.body, names)
-        if not _apart(first.loops, body, renamed, bound_vars(body) | bound_vars(renamed)):
-            return None
+        meet = _meeting(first.loops, body, renamed, bound_vars(body) | bound_vars(renamed))
+        if meet is not None:
+            return f"a thread needs what another one did to '{meet.name}'"
         body = _under_one_guard(body, renamed)
-    return first.around(body)
+    return ThreadNest(first.loops, body)
 
 
 def thread_nest(stmt: Stmt) -> ThreadNest | None:
@@ -168,20 +170,19 @@ def _same_threads(a: Sequence[For], b: Sequence[For]) -> bool:
     )
 
 
-def _apart(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> bool:
-    """Return whether no thread touches by `b` an element that another touches by `a`, where either writes it."""
+def _meeting(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> Buffer | None:
+    """Return a buffer of which a thread may touch by `b` an element that another touches by `a`, where either writes
+    it; None where all threads keep to themselves."""
     overlap = Overlap([loop.var for loop in loops], lambda var: var in private)
     own = allocated(a) | allocated(b)
     by_buffer: dict[Buffer, list[Access]] = {}
     for access in accesses(b):
         by_buffer.setdefault(access.buffer, []).append(access)
-    return all(
-        overlap.apart(Place(x.indices), Place(y.indices))
-        for x in accesses(a)
-        if x.buffer not in own
-        for y in by_buffer.get(x.buffer, ())
-        if x.writes or y.writes
-    )
+    for x in accesses(a):
+        for y in () if x.buffer in own else by_buffer.get(x.buffer, ()):
+            if (x.writes or y.writes) and not overlap.apart(Place(x.indices), Place(y.indices)):
+                return x.buffer
+    return None
 
 
 def _invariant_guard(loop: For) -> Stmt:
@@ -194,14 +195,18 @@ def _invariant_guard(loop: For) -> Stmt:
 
 def _under_one_guard(first: Stmt, second: Stmt) -> Stmt:
     """Return both in sequence, under one guard where both ask the same."""
-    if isinstance(first, If) and isinstance(second, If) and first.condition is second.condition and _pure(first):
-        if first.otherwise is None and second.otherwise is None:
-            return first.copy(then=_under_one_guard(first.then, second.then))
-    parts = (
-        *(first.stmts if isinstance(first, Seq) else (first,)),
-        *(second.stmts if isinstance(second, Seq) else (second,)),
-    )
-    return Seq(parts)
+    if isinstance(first, If) and isinstance(second, If) and _ask_alike(first, second):
+        return first.copy(then=_under_one_guard(first.then, second.then))
+    return Seq((*_steps(first), *_steps(second)))
+
+
+def _steps(stmt: Stmt) -> tuple[Stmt, ...]:
+    return stmt.stmts if isinstance(stmt, Seq) else (stmt,)
+
+
+def _ask_alike(first: If, second: If) -> bool:
+    same = first.condition is second.condition and first.otherwise is None and second.otherwise is None
+    return same and _pure(first)
 
 
 def _pure(guard: If) -> bool:

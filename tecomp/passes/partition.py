@@ -15,21 +15,22 @@ Loops over threads, and loops around them, stay whole.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ..arith import NO_FACTS, Facts, affine, bounds_of, can_prove, constant_upper, simplify
+from ..arith import NO_FACTS, Facts, can_prove, constant_upper, simplify
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
-from ..ir.axis import Range
 from ..ir.func import Func
 from ..ir.node import Expr
 from ..ir.stmt import For, If, Launch, LoopKind, Seq, Stmt
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import walk
 from ..target import Target
-from .accesses import bound_vars, has, uses
-from .guards import comparisons, without
+from .accesses import bound_vars
+from .guard_range import Held, held
+from .guards import comparisons, decided
 
 MOST_NESTED: Final = 3
 """Loops of one nest that are split."""
@@ -97,26 +98,36 @@ class _Partition:
 
     def loop(self, node: For) -> Stmt:
         whole = Stretch(node.min, make.add(node.min, node.extent))
-        free = self.unguarded(node, whole)
+        found = self.guards(node, whole)
+        free = self.unguarded(found, whole)
         if free is None:
             return self.below(node)
-        stretch, guards = free
-        var = _variable(node.var, stretch)
-        body = substitute_stmt(without(node.body, guards), {node.var: var})
+        var = _variable(node.var, free)
+        body = substitute_stmt(decided(node.body, {one.guard: True for one in found}), {node.var: var})
         main = self.below(node.copy(var=var, body=body), less=1)
-        before = self.rest(node, Stretch(whole.first, self.earlier(stretch.first, whole.end)))
-        last = stretch.end if self.proves(stretch.first, stretch.end) else make.maximum(stretch.first, stretch.end)
-        after = self.rest(node, Stretch(simplify(last, self.facts), whole.end))
+        before = self.rest(
+            node,
+            Stretch(whole.first, self.earlier(free.first, whole.end)),
+            {one.guard: False for one in found if one.exact and one.first is free.first},
+        )
+        last = free.end if self.proves(free.first, free.end) else make.maximum(free.first, free.end)
+        after = self.rest(
+            node,
+            Stretch(simplify(last, self.facts), whole.end),
+            {one.guard: False for one in found if one.exact and one.end is free.end},
+        )
         return Seq((*before, main, *after), loc=node.loc)
 
-    def rest(self, node: For, stretch: Stretch) -> list[Stmt]:
-        """Return the loop over iterations that keep their guards; nothing when there are none."""
+    def rest(self, node: For, stretch: Stretch, known: Mapping[Expr, bool]) -> list[Stmt]:
+        """Return the loop over iterations that keep their guards but those `known`; nothing when there are none."""
         if self.proves(stretch.end, stretch.first):
             return []
         var = _variable(node.var, stretch)
         kind = LoopKind.SERIAL if node.kind is LoopKind.PARALLEL and self.is_short(stretch) else node.kind
-        body = fresh_loops(substitute_stmt(node.body, {node.var: var}))
-        return [node.copy(var=var, kind=kind, body=body)]
+        body = decided(node.body, known) if known else node.body
+        if isinstance(body, Seq) and not body.stmts:
+            return []
+        return [node.copy(var=var, kind=kind, body=fresh_loops(substitute_stmt(body, {node.var: var})))]
 
     def is_short(self, stretch: Stretch) -> bool:
         most = constant_upper(stretch.extent, self.facts)
@@ -125,23 +136,28 @@ class _Partition:
     def proves(self, low: Expr, high: Expr) -> bool:
         return can_prove(make.le(low, high), self.facts)
 
-    def unguarded(self, node: For, whole: Stretch) -> tuple[Stretch, set[Expr]] | None:
-        """Return the iterations in which guards of the body hold, and those guards; None where not worth it."""
+    def guards(self, node: For, whole: Stretch) -> list[Held]:
+        """Return the guards of the body that hold in a stretch of iterations worth being alone."""
         if isinstance(node.extent, E.Const) and node.extent.value < FEW:
-            return None
+            return []
+        inside = bound_vars(node.body)
+        found = (held(one, node.var, inside, self.at_once, self.facts) for one in comparisons(node.body, node.var))
+        return [
+            Held(one.guard, self.simple(one.first), self.simple(one.end), one.exact)
+            for one in found
+            if one is not None and not self.mostly_outside(one, whole)
+        ]
+
+    def simple(self, value: Expr | None) -> Expr | None:
+        return None if value is None else simplify(value, self.facts)
+
+    def unguarded(self, found: list[Held], whole: Stretch) -> Stretch | None:
+        """Return the iterations in which all the guards hold; None when there is no guard, or no such iteration."""
         first, end = whole
-        dropped: set[Expr] = set()
-        for guard in comparisons(node.body, node.var):
-            held = self.holds(guard, node)
-            if held is None or self.mostly_outside(held, whole):
-                continue
-            dropped.add(guard)
-            first = first if held.first is None else self.later(first, held.first)
-            end = end if held.end is None else self.earlier(end, held.end)
-        stretch = Stretch(simplify(first, self.facts), simplify(end, self.facts))
-        if not dropped or self.proves(stretch.end, stretch.first):
-            return None
-        return stretch, dropped
+        for one in found:
+            first = first if one.first is None else self.later(first, one.first)
+            end = end if one.end is None else self.earlier(end, one.end)
+        return None if not found or self.proves(end, first) else Stretch(first, end)
 
     def later(self, x: Expr, y: Expr) -> Expr:
         return x if self.proves(y, x) else y if self.proves(x, y) else make.maximum(x, y)
@@ -149,38 +165,11 @@ class _Partition:
     def earlier(self, x: Expr, y: Expr) -> Expr:
         return x if self.proves(x, y) else y if self.proves(y, x) else make.minimum(x, y)
 
-    def holds(self, guard: E.Compare, node: For) -> Held | None:
-        """Return for which values of the loop's variable `guard` holds in all iterations of the loops inside.
-
-        coefficient*x + rest < 0, the rest at its greatest  ->  x < ceil(-rest / coefficient)
-        """
-        inside = {var for var in bound_vars(node.body) if var.min is not None and var.extent is not None}
-        ranges = {var: Range(var.min, var.extent) for var in inside if var.min is not None and var.extent is not None}
-        difference = make.sub(guard.a, guard.b)
-        _, greatest = bounds_of(difference, {v: r for v, r in ranges.items() if uses(guard, {v})}, self.facts)
-        if greatest is None:
-            return None
-        form = affine(greatest)
-        coefficient, rest = form.terms.get(node.var, 0), form.without(node.var).expr()
-        if coefficient == 0 or uses(rest, {node.var} | bound_vars(node.body) | self.at_once) or has(rest, E.Load):
-            return None
-        rest = rest if isinstance(guard, E.Lt) else make.sub(rest, 1)
-        if coefficient > 0:
-            return Held(None, make.floordiv(make.sub(coefficient - 1, rest), coefficient))
-        return Held(make.add(make.floordiv(rest, -coefficient), 1), None)
-
-    def mostly_outside(self, held: Held, whole: Stretch) -> bool:
+    def mostly_outside(self, one: Held, whole: Stretch) -> bool:
         """Return whether the guard is known to fail in half of the iterations or more."""
-        first = whole.first if held.first is None else held.first
-        end = whole.end if held.end is None else held.end
+        first = whole.first if one.first is None else one.first
+        end = whole.end if one.end is None else one.end
         return can_prove(make.le(make.mul(make.sub(end, first), 2), whole.extent), self.facts)
-
-
-class Held(NamedTuple):
-    """From `first` on, or up to before `end`; None is no bound on that side."""
-
-    first: Expr | None
-    end: Expr | None
 
 
 def _shared(loop: For) -> bool:

@@ -40,6 +40,7 @@ PIPELINE = (
     Pass("hoist", hoist.run, ALL, LOOPS, "invariant guards leave loops before registers are looked for in them"),
     Pass("carry", carry.run, CUDA, LOOPS, "a loop over time is inside its thread only after one_launch"),
     Pass("prefetch", prefetch.run, CUDA, LOOPS, "waits on loads only where carry made iterations depend on registers"),
+    Pass("trim", simplify.run, CUDA, LOOPS, "loops that prefetch cut end where the required sizes let them"),
     Pass("launch", launch.run, ALL, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
     Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),

@@ -111,7 +111,11 @@ def _blocked(loop: For, loads: list[E.Load]) -> Stmt:
         )
     )
     held = {load: make.load(buffer, (use,)) for buffer, load in zip(ahead, loads, strict=True)}
-    body = rewrite(loop.body, exprs={E.Load: lambda load: held.get(load, load)})
+
+    def held_value(load: E.Load) -> Expr:
+        return held.get(load, load)
+
+    body = rewrite(loop.body, exprs={E.Load: held_value})
     used = substitute_stmt(fresh_loops(body), {loop.var: row(use)})
     main: Stmt = For(
         block,

@@ -40,8 +40,11 @@ def _named(launch: Launch) -> Stmt:
     if not shared:
         return launch
     names: dict[Expr, Expr] = {expr: _name(letter, expr) for letter, expr in zip(NAMES, shared, strict=False)}
-    table = {kind: lambda node: names.get(node, node) for kind in {type(expr) for expr in shared}}
-    body = rewrite(launch.body, exprs=table)
+
+    def named(node: Expr) -> Expr:
+        return names.get(node, node)
+
+    body = rewrite(launch.body, exprs=dict.fromkeys({type(expr) for expr in shared}, named))
     for expr, var in reversed(names.items()):
         assert isinstance(var, E.Var)
         body = Let(var, expr, body)

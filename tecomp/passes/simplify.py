@@ -7,6 +7,9 @@ for i in range(8):                          for i in range(8):
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..arith import NO_FACTS, Facts, simplify
 from ..ir import expr as E
 from ..ir import make
@@ -111,4 +114,12 @@ def _empty(stmt: Stmt) -> bool:
     return isinstance(stmt, Seq) and not stmt.stmts
 
 
-_VERBS = {Store: _store, For: _for, Launch: _launch, If: _if, Let: _let, Alloc: _alloc, Seq: _seq}
+_VERBS: dict[type[Stmt], Callable[[Any, Facts], Stmt]] = {
+    Store: _store,
+    For: _for,
+    Launch: _launch,
+    If: _if,
+    Let: _let,
+    Alloc: _alloc,
+    Seq: _seq,
+}

@@ -49,7 +49,6 @@ def test_a_reduction_in_a_ragged_loop_on_cuda(cuda):
     s = te.create_schedule(C.op)
     _, inner = bound(s, C, 10)
     s[B].compute_at(s[C], inner)
-    s[B].set_scope("global")
     program = cuda(s, [A, B, C])
     for n in around(10):
         check_row_sums(program, tensors, n, 3)
@@ -229,6 +228,9 @@ def test_a_stage_in_its_own_loop(refused):
     D = te.compute((8,), lambda i: C[i] * 2, name="D")
     s = te.create_schedule(D.op)
     with refused("""
+        compute_at: 'C' cannot be placed at loop 'i' of 'C'
+          because: compute_at cycle: C→C
+          legal: a stage that reads 'C'
         """):
         s[C].compute_at(s[C], C.op.axis[0])
 
@@ -242,5 +244,8 @@ def test_two_stages_in_each_others_loops(refused):
     s = te.create_schedule(D.op)
     s[A].compute_at(s[C], C.op.axis[0])
     with refused("""
+        compute_at: 'C' cannot be placed at loop 'i' of 'A'
+          because: compute_at cycle: A→C→A
+          legal: a stage that reads 'C'
         """):
         s[C].compute_at(s[A], A.op.axis[0])

@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tecomp import te
 
-FACTORS = (2, 3, 4, 5, 8, 16)
-PRIMES = (7, 13, 17, 23)
-
-
-@dataclass
-class Case:
-    """A program: its arguments, the arrays of the inputs, the expected array of each output, and what to schedule."""
-
-    kind: str
-    args: list[Any]
-    inputs: dict[Any, np.ndarray]
-    expected: dict[Any, np.ndarray]
-    stages: list[Any]
-
-
-class Draw:
-    """Random choices of one seed; `factor` is the number around which sizes lie."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
-        self.data = np.random.default_rng(seed)
-        self.factor = self.rng.choice(FACTORS)
-        self.symbols: dict[str, tuple[Any, int]] = {}
-
-    def size(self, least: int = 0) -> int:
-        f = self.factor
-        return self.rng.choice([n for n in (0, 1, f - 1, f, f + 1, self.rng.choice(PRIMES)) if n >= least])
-
-    def extent(self, name: str, least: int = 0) -> tuple[Any, int]:
-        """Return an extent as the program sees it (a number or a variable) and its value."""
-        value = self.size(least)
-        return (te.var(name), value) if self.rng.random() < 0.5 else (value, value)
-
-    def array(self, shape: Sequence[int], dtype: str) -> np.ndarray:
-        if dtype.startswith(("int", "uint")):
-            info = np.iinfo(dtype)
-            return self.data.integers(info.min, info.max, size=shape, dtype=dtype, endpoint=True)
-        return self.data.standard_normal(shape).astype(dtype)
-
-    def dtype(self) -> str:
-        return self.rng.choice(["float32", "float32", "float64", "int32", "int8", "uint8", "int64"])
+from .draw import Case, Draw
+from .scans import SCANS
 
 
 def _unary(draw: Draw, dtype: str) -> tuple[Callable[[Any], Any], Callable[[np.ndarray], np.ndarray]]:
@@ -203,67 +162,7 @@ def pair(draw: Draw) -> Case:
     return Case("pair", [A, C], {A: a}, {C: (a[:-1] + one) + a[1:] * two}, [X, C])
 
 
-def scan(draw: Draw) -> Case:
-    """A cumulative sum along time, its step in one or two stages, and a stage that reads the result."""
-    (m, mv), (n, nv) = draw.extent("m", least=1), draw.extent("n")
-    x = draw.array([mv, nv], "float32")
-    X = te.placeholder((m, n), name="X")
-    state = te.placeholder((m, n), name="state")
-    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
-    stages = [init]
-    if draw.rng.random() < 0.5:
-        half = te.compute((m, n), lambda t, i: state[t - 1, i] * 0.5, name="half")
-        update = te.compute((m, n), lambda t, i: half[t, i] + X[t, i], name="update")
-        stages += [half, update]
-        weight = np.float32(0.5)
-    else:
-        update = te.compute((m, n), lambda t, i: state[t - 1, i] + X[t, i], name="update")
-        stages += [update]
-        weight = np.float32(1)
-    S = te.scan(init, update, state, inputs=[X])
-    want = x.copy()
-    for t in range(1, mv):
-        want[t] = want[t - 1] * weight + x[t]
-    if draw.rng.random() < 0.5:
-        return Case("scan", [X, S], {X: x}, {S: want}, stages)
-    R = te.compute((m, n), lambda t, i: S[t, i] * 2.0, name="R")
-    return Case("scan then read", [X, R], {X: x}, {R: want * np.float32(2)}, [*stages, R])
-
-
-def fibonacci(draw: Draw) -> Case:
-    """A scan that starts from two steps and reads two steps back."""
-    mv, (n, nv) = draw.size(2) if draw.factor > 2 else 5, draw.extent("n")
-    x = draw.array([2, nv], "float32")
-    X = te.placeholder((2, n), name="X")
-    state = te.placeholder((mv, n), name="state")
-    init = te.compute((2, n), lambda t, i: X[t, i], name="init")
-    update = te.compute((mv, n), lambda t, i: state[t - 1, i] + state[t - 2, i], name="update")
-    S = te.scan(init, update, state, inputs=[X])
-    want = np.zeros((mv, nv), "float32")
-    want[:2] = x
-    for t in range(2, mv):
-        want[t] = want[t - 1] + want[t - 2]
-    return Case("fibonacci", [X, S], {X: x}, {S: want}, [init, update])
-
-
-def two_states(draw: Draw) -> Case:
-    """A scan of two states, the second reading the first one's column 0."""
-    (m, mv), (n, nv), (k, kv) = draw.extent("m", least=1), draw.extent("n", least=1), draw.extent("k")
-    x = draw.array([mv, nv], "float32")
-    X = te.placeholder((m, n), name="X")
-    p, q = te.placeholder((m, n), name="p"), te.placeholder((m, k), name="q")
-    p0 = te.compute((1, n), lambda _, i: X[0, i], name="p0")
-    q0 = te.compute((1, k), lambda _, i: 0.0, name="q0")
-    pu = te.compute((m, n), lambda t, i: p[t - 1, i] + X[t, i], name="pu")
-    qu = te.compute((m, k), lambda t, i: q[t - 1, i] + p[t - 1, 0], name="qu")
-    P, Q = te.scan([p0, q0], [pu, qu], [p, q], inputs=[X])
-    wp, wq = x.copy(), np.zeros((mv, kv), "float32")
-    for t in range(1, mv):
-        wp[t], wq[t] = wp[t - 1] + x[t], wq[t - 1] + wp[t - 1, 0]
-    return Case("two states", [X, P, Q], {X: x}, {P: wp, Q: wq}, [p0, q0, pu, qu])
-
-
-KINDS = (elementwise, stencil, padded, matmul, reduction, argmax, reshape, gather, pair, scan, fibonacci, two_states)
+KINDS = (elementwise, stencil, padded, matmul, reduction, argmax, reshape, gather, pair, *SCANS)
 
 
 def case(seed: int) -> tuple[Case, Draw]:

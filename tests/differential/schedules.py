@@ -7,7 +7,7 @@ from typing import Any
 from tecomp import te
 from tecomp.errors import ScheduleError
 
-from .programs import Case, Draw
+from .draw import Case, Draw
 
 TRIES = 40
 

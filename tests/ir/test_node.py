@@ -76,7 +76,7 @@ def test_dead_nodes_leave_the_table() -> None:
     del node
     gc.collect()
     assert gone() is None
-    assert len(_INTERNED) == before
+    assert len(_INTERNED) <= before
 
 
 def test_a_long_chain_dies_without_recursion() -> None:

@@ -13,13 +13,15 @@ from tecomp.ir import alpha_equal
 from tecomp.ir import expr as E
 from tecomp.ir import make as M
 from tecomp.ir.alpha import difference
+from tecomp.ir.func import Func, Level
 from tecomp.ir.node import Expr
 from tecomp.ir.parse import parse
-from tecomp.ir.parse_expr import parse_expr
-from tecomp.ir.stmt import Buffer
+from tecomp.ir.parse_expr import ParseError, parse_expr
+from tecomp.ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq
+from tecomp.ir.subst import substitute
 from tecomp.ir.text import text
 from tecomp.ir.verify import verify
-from tests.ir.programs import PROGRAMS
+from tests.ir.programs import PROGRAMS, axis, loop, store
 
 i, j, k, n = (E.Var(name, INDEX) for name in "ijkn")
 a, b = E.Var("a", DType("int32")), E.Var("b", DType("int32"))
@@ -135,17 +137,53 @@ def test_names() -> None:
     assert text(E.Var("f32", INDEX) + E.Var("inf", INDEX)) == "f32_ + inf_"
 
 
-def test_a_long_sum_prints_and_parses_in_linear_time() -> None:
-    def seconds(terms: int) -> float:
-        total: Expr = x
-        for term in range(terms):
-            total = total + M.call("exp", "float32", x) * float(term)
-        start = time.perf_counter()
-        assert parse_expr(text(total), x=x) is total
-        return time.perf_counter() - start
+def large(kind: str) -> Expr:
+    """Return an expression that Python cannot read in one piece."""
+    value = M.load(B, (i, j))
+    for term in range({"sum": 5000, "choices": 500, "differences": 500, "shared": 60}[kind]):
+        match kind:
+            case "sum":
+                value = value + M.call("exp", "float32", x) * float(term)
+            case "choices":
+                value = M.if_then_else(M.lt(i, term), M.call("sin", "float32", x + float(term)), value)
+            case "differences":
+                value = M.maximum(float(term), x - (y - value * 2.0))
+            case _:
+                value = value * value
+    return value
 
-    assert len(text(x)) == 1
-    assert seconds(5000) < 3.0
+
+@pytest.mark.parametrize("kind", ["sum", "choices", "differences", "shared"])
+def test_large_expressions_are_cut_into_parts(kind: str) -> None:
+    rows, columns = axis("i", n), axis("j", n)
+    value = substitute(large(kind), {i: rows, j: columns})
+    body = loop(rows, loop(columns, store(B, (rows, columns), value)))
+    func = Func("large", (B, x, y), (B,), body, Level.LOOPS)
+    start = time.perf_counter()
+    printed = text(func)
+    assert "(part := " in printed
+    assert max(map(len, printed.splitlines())) < 30_000
+    assert difference(func, parse(printed)) == ""
+    assert time.perf_counter() - start < 5.0
+
+
+def test_parts_are_of_conditions_too() -> None:
+    deep = M.lt(large("differences"), 1.0)
+    inner = If(M.lt(x, 1.0), store(S, (), x), If(deep, store(S, (), y)))
+    body = Alloc(S, Seq((If(deep, inner), For(axis("k", i + 1), LoopKind.SERIAL, store(S, (), x)))))
+    func = Func("large", (B, x, y, i, j), (B,), body, Level.LOOPS)
+    assert difference(func, parse(text(func))) == ""
+    assert "elif" not in text(func)
+
+
+def test_without_parts_python_refuses() -> None:
+    with pytest.raises(ParseError, match="nested too deeply for Python"):
+        parse_expr(text(large("sum")), **NAMES)
+    with pytest.raises(ParseError, match="too many nested parentheses"):
+        parse_expr(text(large("differences")), **NAMES)
+    wide = "def f(X: f32[n]):\n    X[0] = " + text(large("sum")) + "\n"
+    with pytest.raises(ParseError, match="nested too deeply for Python"):
+        parse(wide)
 
 
 def test_a_tensor_expression_prints_too() -> None:

@@ -1,0 +1,307 @@
+"""Group B: floor and truncated division, what the simplifier makes of them, and how expressions are printed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tecomp
+from tecomp import te
+from tecomp.arith import bounds_of, simplify
+from tecomp.dtype import INDEX
+from tecomp.ir import alpha_equal, make, parse, text
+from tecomp.ir.axis import Range
+from tecomp.ir.expr import Var
+from tests.cases.tiling import around, bound
+
+DATA = np.random.default_rng(0)
+
+
+def vectorized(tensor, factor):
+    s = te.create_schedule(tensor.op)
+    s[tensor].vectorize(s[tensor].split(tensor.op.axis[-1], factor)[1])
+    return s
+
+
+def over_threads(tensor, factor):
+    s = te.create_schedule(tensor.op)
+    bound(s, tensor, factor)
+    return s
+
+
+def numpy_trunc(values, divisor):
+    """C's quotient and remainder."""
+    quotient = (np.abs(values) // abs(divisor) * np.sign(values) * np.sign(divisor)).astype(values.dtype)
+    return quotient, values - quotient * divisor
+
+
+@pytest.mark.parametrize("divisor", [3, -3, 4, -4, 1, 7])
+@pytest.mark.parametrize("shift", [10, 0])
+def test_a_remainder_compared(cpu, divisor, shift):
+    """tvm PR 4127: floor and truncation, of negative numerators, as an axis and as data."""
+    X = te.placeholder((20,), "int32", name="X")
+    x = np.arange(20, dtype="int32") - shift
+    forms = [(te.floordiv, x // divisor), (te.floormod, x % divisor)]
+    forms += zip((te.truncdiv, te.truncmod), numpy_trunc(x, divisor))
+    for form, want in forms:
+        for value in (lambda i: i - shift, lambda i: X[i]):
+            F = te.compute(
+                (20,), lambda i, form=form, value=value: te.Select(form(value(i), divisor) != 0, 1, 0), name="F"
+            )
+            cpu(vectorized(F, 4), [X, F])({X: x}, {F: (want != 0).astype("int32")})
+
+
+@pytest.mark.parametrize("lanes", [3, 4, 5, 8, 16])
+def test_lanes_that_cross_the_modulus(cpu, lanes):
+    """tvm#8852: a vector of quotients is one number only where all lanes lie between two multiples."""
+    n = te.var("n")
+    X = te.placeholder((n,), "int32", name="X")
+    for modulus in (4, 5, 64):
+        D = te.compute((n,), lambda i, m=modulus: i // m, name="D")
+        M = te.compute((n,), lambda i, m=modulus: i % m, name="M")
+        s = te.create_schedule([D.op, M.op])
+        for tensor in (D, M):
+            s[tensor].vectorize(s[tensor].split(tensor.op.axis[0], lanes)[1])
+        program = cpu(s, [X, D, M])
+        for size in (*around(lanes), 80, 129):
+            i = np.arange(size, dtype="int32")
+            program({X: i}, {D: i // modulus, M: i % modulus})
+
+
+@pytest.mark.parametrize(("step", "rest", "factor"), [(320, 255, 256), (4, 3, 8), (6, 1, 4), (3, 2, 32)])
+def test_the_guard_of_a_length_with_a_remainder(cuda, step, rest, factor):
+    """tvm PR 19978: the remainder of the length came out as an empty interval, and the guard was dropped."""
+    n = te.var("n")
+    A = te.placeholder((n * step + rest,), name="A")
+    B = te.compute((n * step + rest,), lambda i: A[i] + 1, name="B")
+    program = cuda(over_threads(B, factor), [A, B])
+    for size in range(8):
+        a = DATA.random(size * step + rest, "float32")
+        program({A: a}, {B: a + np.float32(1)})
+
+
+@pytest.mark.parametrize(
+    ("step", "rest", "modulus", "ends"),
+    [(320, 255, 256, (63, 255)), (4, 3, 8, (3, 7)), (6, 1, 4, (1, 3)), (3, 2, 32, (0, 31)), (256, 7, 256, (7, 7))],
+)
+def test_the_interval_of_a_remainder(step, rest, modulus, ends):
+    """tvm PR 19978: (320 n + 255) % 256 is 63, 127, 191 or 255."""
+    zero = make.const(0, INDEX)
+    n = Var("n", INDEX, zero, make.const(1000, INDEX))
+    remainder = simplify((n * step + rest) % modulus)
+    low, high = bounds_of(remainder, {n: Range(zero, make.const(1000, INDEX))})
+    assert (int(low.value), int(high.value)) == ends
+
+
+@pytest.mark.parametrize("form", ["//", "%", "truncdiv", "truncmod"])
+def test_division_by_the_constant_zero(refused, form):
+    """tvm PR 8961: an internal check failed."""
+    apply = {"//": te.floordiv, "%": te.floormod, "truncdiv": te.truncdiv, "truncmod": te.truncmod}[form]
+    A = te.placeholder((8,), "int32", name="A")
+    with refused(f"""
+        division by zero
+          because: the divisor of {form} is the constant 0
+        """):
+        te.compute((8,), lambda i: apply(A[i], 0), name="B")
+
+
+def test_a_reduce_axis_that_takes_zero_as_a_divisor(refused):
+    """tvm#15199: found only after the loop was unrolled."""
+    A = te.placeholder((8,), "int32", name="A")
+    r = te.reduce_axis((0, 2), name="r")
+    with refused("""
+        division by zero in stage 'B': divisor r takes value 0
+          because: it divides in (i + 2) % r
+          legal: a divisor that is never 0, or te.if_then_else(divisor != 0, ..., otherwise)
+        """):
+        te.compute((6,), lambda i: te.max(A[te.floormod(i + 2, r)], axis=r), name="B")
+
+
+def test_a_divisor_that_is_zero_only_in_the_branch_not_taken(cpu):
+    A = te.placeholder((8,), "int32", name="A")
+    r = te.reduce_axis((0, 3), name="r")
+    B = te.compute((8,), lambda i: te.sum(te.if_then_else(r > 0, te.floormod(A[i], r), 0), axis=r), name="B")
+    a = DATA.integers(-9, 9, 8).astype("int32")
+    cpu(te.create_schedule(B.op), [A, B])({A: a}, {B: a % 1 + a % 2})
+
+
+NESTED = {
+    "5 * (i % 2)": lambda a, b, c: 5 * (a % 2) + b * 0 + c * 0,
+    "a - (b - c)": lambda a, b, c: a - (b - c),
+    "a - (b + c)": lambda a, b, c: a - (b + c),
+    "a // (b * c)": lambda a, b, c: a // (b * c),
+    "a % (b * c)": lambda a, b, c: a % (b * c),
+    "a // (b // c)": lambda a, b, c: a * 100 // (b * 10 // c + 1),
+    "a % (b % c)": lambda a, b, c: a % (b % c + 1),
+    "(a - b) * c": lambda a, b, c: (a - b) * c,
+    "a * (b % c)": lambda a, b, c: a * (b % c),
+    "-(a - b) - -c": lambda a, b, c: -(a - b) - -c,
+}
+
+
+def nested(name, as_index):
+    """Return T of three int inputs, or of three axes, put together as `name` says."""
+    inputs = [te.placeholder((4, 4, 4), "int32", name=x) for x in "ABC"]
+    build = NESTED[name]
+
+    def element(*i):
+        return build(*((x + 1 for x in i) if as_index else (X[i] for X in inputs)))
+
+    return inputs, te.compute((4, 4, 4), element, name="T")
+
+
+@pytest.mark.parametrize("as_index", [False, True], ids=["data", "index"])
+@pytest.mark.parametrize("name", NESTED)
+def test_parentheses(cpu, name, as_index):
+    """exo#845: 5 * (i % 2) was printed without them. The printed program reads back as the same one."""
+    inputs, T = nested(name, as_index)
+    axes = np.meshgrid(*[np.arange(1, 5, dtype="int32")] * 3, indexing="ij")
+    values = [axis.copy() for axis in axes] if as_index else list(DATA.integers(1, 99, (3, 4, 4, 4)).astype("int32"))
+    s = te.create_schedule(T.op)
+    cpu(s, [*inputs, T])(dict(zip(inputs, values)), {T: NESTED[name](*values)})
+    func = tecomp.lower(s, [*inputs, T])
+    assert alpha_equal(parse(text(func)), func)
+
+
+def test_parentheses_in_cuda(cuda):
+    inputs = [te.placeholder((4, 4, 4), "int32", name=x) for x in "ABC"]
+    for build in NESTED.values():
+        T = te.compute((4, 4, 4), lambda *i, build=build: build(*(X[i] for X in inputs)), name="T")
+        values = list(DATA.integers(1, 99, (3, 4, 4, 4)).astype("int32"))
+        cuda(over_threads(T, 4), [*inputs, T])(dict(zip(inputs, values)), {T: build(*values)})
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_division(cpu, dtype):
+    """taichi#6118: 3583196299 % 524288 was done with signs."""
+    A, B = te.placeholder((16,), dtype, name="A"), te.placeholder((16,), dtype, name="B")
+    D = te.compute((16,), lambda i: A[i] // B[i], name="D")
+    M = te.compute((16,), lambda i: A[i] % B[i], name="M")
+    a, b, quotient, remainder = unsigned(dtype)
+    s = te.create_schedule([D.op, M.op])
+    s[M].vectorize(M.op.axis[0])
+    cpu(s, [A, B, D, M])({A: a, B: b}, {D: quotient, M: remainder})
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_division_by_a_constant(cpu, dtype):
+    A = te.placeholder((16,), dtype, name="A")
+    a = unsigned(dtype)[0]
+    for divisor in (3, 64, int(np.iinfo(dtype).max), int(np.iinfo(dtype).max) // 2 + 1):
+        F = te.compute((16,), lambda i, d=divisor: A[i] // d + A[i] % d, name="F")
+        by = np.dtype(dtype).type(divisor)
+        cpu(te.create_schedule(F.op), [A, F])({A: a}, {F: a // by + a % by})
+
+
+def test_unsigned_division_on_cuda(cuda):
+    for dtype in ("uint8", "uint32", "uint64"):
+        A, B = te.placeholder((16,), dtype, name="A"), te.placeholder((16,), dtype, name="B")
+        F = te.compute((16,), lambda i: A[i] // B[i] + A[i] % B[i], name="F")
+        a, b, quotient, remainder = unsigned(dtype)
+        cuda(over_threads(F, 4), [A, B, F])({A: a, B: b}, {F: quotient + remainder})
+
+
+def unsigned(dtype):
+    """Return numerators, half of them with the highest bit set, divisors, quotients and remainders."""
+    most = np.iinfo(dtype).max
+    a = DATA.integers(most // 2, most, 16, dtype=dtype, endpoint=True)
+    b = DATA.integers(1, most, 16, dtype=dtype)
+    a[:2], b[:2] = (most, 3583196299 % (most + 1)), (most // 2 + 1, min(524288, most))
+    return a, b, a // b, a % b
+
+
+FOLDED = [
+    ("int32", lambda x, y: x + y, (2**31 - 1, 1), -(2**31)),
+    ("int32", lambda x, y: x * y, (65536, 65536), 0),
+    ("int32", lambda x, y: x - y, (-(2**31), 1), 2**31 - 1),
+    ("int32", lambda x, y: (x + y) // 2, (2**31 - 1, 5), -(2**30) + 2),
+    ("int32", lambda x, y: te.Select(x + y > x, 1, 0), (2**31 - 1, 1), 0),
+    ("int32", lambda x, y: (x * y).astype("int64") + x, (65537, 65537), 131073 + 65537),
+    ("int32", lambda x, y: te.abs(x) + y * 0, (-(2**31), 1), -(2**31)),
+    ("float32", lambda x, y: x + y, (16777216.0, 1.0), 16777216.0),
+    ("float32", lambda x, y: x / y, (1.0, 3.0), np.float32(1) / np.float32(3)),
+    ("float32", lambda x, y: (x + y) - x, (1e8, 3.0), 0.0),
+    ("float32", lambda x, y: x * y, (1e30, 1e30), np.inf),
+    ("float32", lambda x, y: (x * y).astype("float64"), (0.1, 0.1), np.float64(np.float32(0.1) * np.float32(0.1))),
+    ("float16", lambda x, y: x + y, (2048.0, 1.0), 2048.0),
+    ("float16", lambda x, y: x * y, (300.0, 300.0), np.inf),
+    ("uint8", lambda x, y: x - y, (3, 5), 254),
+    ("uint8", lambda x, y: x * y // 3, (100, 100), 10000 % 256 // 3),
+]
+"""dtype, expression, operands, and its value in that type."""
+
+
+@pytest.mark.parametrize("row", FOLDED, ids=range(len(FOLDED)))
+def test_constants_fold_as_they_run(cpu, row):
+    """tvm#12377, #12378: the same expression of constants and of 0-D inputs."""
+    dtype, build, (x, y), value = row
+    X, Y = te.placeholder((), dtype, name="X"), te.placeholder((), dtype, name="Y")
+    ran = te.compute((), lambda: build(X(), Y()), name="ran")
+    folded = te.compute((), lambda: build(te.const(x, dtype), te.const(y, dtype)), name="folded")
+    want = np.array(value, str(ran.dtype))
+    s = te.create_schedule([ran.op, folded.op])
+    cpu(s, [X, Y, ran, folded])({X: np.array(x, dtype), Y: np.array(y, dtype)}, {ran: want, folded: want})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+def test_a_literal_that_does_not_fit(refused, dtype):
+    """tvm#12378: it was cut to fit."""
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for value in (least - 1, most + 1):
+        with refused(f"""
+            {value} does not fit in {dtype}
+              because: {dtype} holds {least} to {most}
+              legal: a wider type, or a cast
+            """):
+            te.const(value, dtype)
+    assert (te.const(least, dtype).value, te.const(most, dtype).value) == (least, most)
+
+
+def test_a_literal_that_does_not_fit_the_other_operand(refused):
+    A = te.placeholder((8,), "int8", name="A")
+    with refused("""
+        128 does not fit in int8
+          because: int8 holds -128 to 127
+          legal: a wider type, or a cast
+        """):
+        te.compute((8,), lambda i: A[i] + 128, name="B")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("least", [0, 1, 2, 3])
+def test_a_convolution_over_padding_over_dilation(cpu, n, least):
+    """tvm#15201: an index of the form max(2, axis), the stages in between inlined."""
+    A, W = te.placeholder((n,), name="A"), te.placeholder((3,), name="W")
+    wide = 2 * n - 1
+    dilated = te.compute((wide,), lambda i: te.if_then_else(i % 2 == 0, A[i // 2], 0.0), name="dilated")
+    padded = te.compute(
+        (wide + 4,), lambda i: te.if_then_else(te.all(i >= 2, i < wide + 2), dilated[i - 2], 0.0), name="padded"
+    )
+    r = te.reduce_axis((0, 3), name="r")
+    C = te.compute((wide + 2,), lambda i: te.sum(padded[te.max(least, i) - te.max(least - i, 0) + r] * W[r], axis=r))
+    D = te.compute((wide + 4,), lambda i: padded[te.min(te.max(2, i), wide + 3)], name="D")
+    a, w = DATA.integers(-9, 9, n).astype("float32"), DATA.integers(-9, 9, 3).astype("float32")
+    p = np.zeros(wide + 4, "float32")
+    p[2 : 2 + wide : 2] = a
+    s = te.create_schedule([C.op, D.op])
+    s[dilated].compute_inline()
+    s[padded].compute_inline()
+    want = np.convolve(p, w[::-1], "valid").astype("float32")
+    cpu(s, [A, W, C, D])({A: a, W: w}, {C: want, D: p[np.minimum(np.maximum(2, np.arange(wide + 4)), wide + 3)]})
+
+
+@pytest.mark.parametrize("scale", [2, 3, 4, 5])
+def test_a_quotient_of_a_multiple_with_a_negative_part(cpu, scale):
+    """tinygrad PR 9674: ((i - 7) * 4 + 3) // 4 is i - 7, and C's division says otherwise."""
+    n = te.var("n")
+    X = te.placeholder((n,), "int32", name="X")
+    for rest in (0, 1, scale - 1, scale, -1, -scale):
+        F = te.compute((n,), lambda i, r=rest: ((i - 7) * scale + r) // scale, name="F")
+        M = te.compute((n,), lambda i, r=rest: ((i - 7) * scale + r) % (scale * 2), name="M")
+        T = te.compute((n,), lambda i, r=rest: te.truncdiv((i - 7) * scale + r, scale), name="T")
+        s = te.create_schedule([F.op, M.op, T.op])
+        program = cpu(s, [X, F, M, T])
+        for size in (0, 1, 7, 8, 13):
+            x = np.arange(size, dtype="int32")
+            v = (x - 7) * scale + rest
+            program({X: x}, {F: v // scale, M: v % (scale * 2), T: numpy_trunc(v, scale)[0]})

@@ -1,0 +1,205 @@
+"""Random schedules for a GPU: how each kernel's loops become blocks and threads, and what is computed inside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tecomp import te
+from tecomp.errors import ScheduleError
+from tecomp.ir.axis import AxisKind
+from tecomp.te.tensor import ComputeOp, ScanOp
+
+from .draw import Case, Draw
+
+DIMENSIONS = "xyz"
+MOST_THREADS = 64
+"""In a block, as far as the schedule decides it: the interpreter runs each of them."""
+MOST_BLOCKS = 64
+"""In a grid, where extents are numbers: an axis that would give more is bound to threads instead."""
+
+
+@dataclass(frozen=True)
+class AxisPlan:
+    """What becomes of one axis: blocks of `threads` threads that do `inner` iterations each; "" binds to none."""
+
+    block: str
+    thread: str
+    threads: int
+    inner: int
+    inner_kind: str
+    by_parts: bool
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """What becomes of a stage's data axes: the first `fused` of them are one, the others stand alone."""
+
+    fused: int
+    axes: tuple[AxisPlan, ...]
+    blocks_first: bool
+    reduce_factor: int
+    reduce_first: bool
+
+
+def random_gpu_schedule(case: Case, draw: Draw) -> Any:
+    """Return a schedule of `case` in which every stage runs on the GPU: in a kernel of its own or inside another's."""
+    schedule = te.create_schedule([tensor.op for tensor in case.expected])
+    alike = draw.rng.random() < 0.7
+    plans: dict[int, KernelPlan] = {}
+    for tensor in reversed(case.stages):
+        stage = schedule[tensor]
+        if _inlined(stage, tensor, case, draw) or _inside(schedule, tensor, case, draw):
+            continue
+        rank = len(data_axes(stage))
+        plan = plans.setdefault(rank, kernel_plan(rank, draw)) if alike else kernel_plan(rank, draw)
+        bind(stage, plan)
+    return schedule
+
+
+def data_axes(stage: Any) -> list[Any]:
+    """Return the axes of a stage that blocks and threads may share out: no reduction, not an update's time."""
+    axes = [axis for axis in stage.op.axis if axis.kind is AxisKind.DATA]
+    return axes[1:] if stage.state.feeds is not None or stage.state.group is not None else axes
+
+
+def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
+    """Draw a plan for stages with that many data axes; at least one axis is bound."""
+    rng = draw.rng
+    fused = rng.choice([1, 1, 1, min(2, rank), rank]) if rank else 0
+    count = max(rank - fused + 1, 1)
+    blocks, threads = rng.sample(DIMENSIONS, 3), rng.sample(DIMENSIONS, 3)
+    room = MOST_THREADS
+    axes: list[AxisPlan] = []
+    for number in range(count):
+        size = rng.choice([n for n in (1, 2, 3, 4, draw.factor, draw.factor + 1, 16, 32) if n <= room])
+        role = rng.choice(
+            ["both", "both", "both", "block", "thread", "serial"] if number else ["both", "both", "block"]
+        )
+        block = blocks[number] if role in ("both", "block") else ""
+        thread = threads[number] if role in ("both", "thread") else ""
+        size = size if thread else 1
+        room //= size
+        inner = rng.choice([1, 1, 1, 2, 3, 4])
+        kind = rng.choice(["serial", "vectorize", "unroll"])
+        axes.append(AxisPlan(block, thread, size, inner, kind, rng.random() < 0.25))
+    return KernelPlan(fused, tuple(axes), rng.random() < 0.7, rng.choice([1, 1, 2, 3, draw.factor]), rng.random() < 0.5)
+
+
+def bind(stage: Any, plan: KernelPlan) -> None:
+    """Split, order and bind a stage's loops as the plan says."""
+    axes = data_axes(stage)
+    if plan.fused > 1:
+        axes = [stage.fuse(*axes[: plan.fused]), *axes[plan.fused :]]
+    blocks: list[Any] = []
+    threads: list[Any] = []
+    inner: list[Any] = []
+    for axis, part in zip(axes, plan.axes, strict=False):
+        _divide(stage, axis, part, (blocks, threads, inner))
+    if not blocks and not threads:
+        singleton = stage.op.axis[0] if stage.op.axis else stage.fuse()
+        stage.bind(singleton, te.thread_axis("threadIdx.x"))
+        return
+    reduced = _reduced(stage, plan.reduce_factor)
+    ordered = [*blocks, *threads, *(reduced + inner if plan.reduce_first else inner + reduced)]
+    if plan.blocks_first:
+        stage.reorder(*ordered)
+
+
+def _divide(stage: Any, axis: Any, part: AxisPlan, found: tuple[list[Any], list[Any], list[Any]]) -> None:
+    """Split one axis into blocks, threads and what each thread does; add the loops to those found."""
+    blocks, threads, inner = found
+    if part.inner > 1:
+        axis, last = stage.split(axis, factor=part.inner)
+        inner.append(last)
+        if part.inner_kind != "serial":
+            getattr(stage, part.inner_kind)(last)
+    if part.block and part.thread:
+        lengths = {"nparts": part.threads} if part.by_parts else {"factor": part.threads}
+        loops = stage.split(axis, **lengths)
+        outer, thread = loops[::-1] if part.by_parts else loops
+        stage.bind(outer, te.thread_axis(f"blockIdx.{part.block}"))
+        stage.bind(thread, te.thread_axis(f"threadIdx.{part.thread}"))
+        blocks.append(outer)
+        threads.append(thread)
+    elif part.block:
+        stage.bind(axis, te.thread_axis(f"blockIdx.{part.block}"))
+        blocks.append(axis)
+    elif part.thread:
+        thread, rest = stage.split(axis, nparts=part.threads)
+        stage.bind(thread, te.thread_axis(f"threadIdx.{part.thread}"))
+        threads.append(thread)
+        inner.append(rest)
+    else:
+        inner.append(axis)
+
+
+def _reduced(stage: Any, factor: int) -> list[Any]:
+    """Return the loops of the reduction, the first split."""
+    axes = list(stage.op.reduce_axis)
+    if axes and factor > 1:
+        return [*stage.split(axes[0], factor=factor), *axes[1:]]
+    return axes
+
+
+def _inlined(stage: Any, tensor: Any, case: Case, draw: Draw) -> bool:
+    if tensor in case.args or draw.rng.random() > 0.15:
+        return False
+    try:
+        stage.compute_inline()
+    except ScheduleError:
+        return False
+    return True
+
+
+def _inside(schedule: Any, tensor: Any, case: Case, draw: Draw) -> bool:
+    """Compute a stage inside the kernel of its one reader at times: by the block's threads, or by each thread."""
+    readers = [other for other in case.stages if any(read.op is tensor.op for read in other.op.input_tensors)]
+    if tensor in case.args or len(readers) != 1 or draw.rng.random() < 0.35:
+        return False
+    reader, stage = schedule[readers[0]], schedule[tensor]
+    loops = list(reader.leaf_iter_vars)
+    if not loops or isinstance(reader.op, ScanOp):
+        return False
+    try:
+        stage.compute_at(reader, draw.rng.choice(loops))
+    except ScheduleError:
+        return False
+    _cooperate(schedule, stage, draw)
+    return True
+
+
+def _cooperate(schedule: Any, stage: Any, draw: Draw) -> None:
+    """Say which memory the stage's result is in, and which threads share its work."""
+    tags = tags_around(schedule, stage)
+    in_threads = any(tag.startswith("threadIdx") for tag in tags)
+    shared = draw.rng.random() < 0.5 if in_threads else True
+    if shared and in_threads:
+        stage.set_scope("shared")
+    axes = [axis for axis in stage.op.axis if axis.kind is AxisKind.DATA]
+    if shared and axes and draw.rng.random() < 0.8:
+        fused = stage.fuse(*axes)
+        thread = draw.rng.choice([tag for tag in tags if tag.startswith("threadIdx")] or ["threadIdx.x"])
+        size = draw.rng.choice([2, 4, draw.factor, 16])
+        if draw.rng.random() < 0.5:
+            _, fused = stage.split(fused, factor=size)
+        else:
+            fused, _ = stage.split(fused, nparts=size)
+        stage.bind(fused, te.thread_axis(thread))
+    elif axes and draw.rng.random() < 0.5:
+        _, last = stage.split(axes[-1], factor=draw.rng.choice([2, 4]))
+        draw.rng.choice([stage.vectorize, stage.unroll])(last)
+
+
+def tags_around(schedule: Any, stage: Any) -> list[str]:
+    """Return the threads that the loops around a stage are bound to, up to the kernel's outermost."""
+    found: list[str] = []
+    while hasattr(stage.state.attach, "axis"):
+        around = schedule[stage.state.attach.op]
+        leaves = around.state.leaves
+        for axis in leaves[: leaves.index(schedule.attach_axis(stage.op)) + 1]:
+            mark = around.state.loops.get(axis)
+            if mark is not None and mark.thread is not None:
+                found.append(mark.thread.thread_tag)
+        stage = around
+    return found
