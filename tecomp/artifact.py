@@ -24,5 +24,7 @@ class Artifact:
     kernels: tuple[Any, ...] = ()
     """The symbols in `binary`: an llvm artifact's entry point, or CUDA kernels with what a launch of each needs."""
     target: str = ""
+    requires: tuple[str, ...] = ()
+    """What the CPU must have, as Linux names it: avx2, avx512f."""
     log: str = ""
     """What the compiler said."""

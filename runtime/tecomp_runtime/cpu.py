@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,6 +12,8 @@ from typing import Any, Final
 from .arguments import Arguments
 from .elf import Loaded
 from .errors import LaunchError, OutOfMemoryError
+from .jit import Jitted
+from .libraries import cpu_flags
 from .native import callable_of, definition
 
 _C_TYPES: Final = {
@@ -33,12 +36,21 @@ _C_TYPES: Final = {
 _main_process: Final = os.getpid()
 
 
+def loader() -> type[Loaded | Jitted]:
+    """Return what loads object code on this machine."""
+    return Loaded if platform.machine().lower() in ("x86_64", "amd64") else Jitted
+
+
 class CpuFunction:
     """A function in this process's memory, called with arrays and numbers."""
 
     def __init__(self, artifact: Any) -> None:
         self.arguments = Arguments(artifact.signature, "cpu")
-        self._code = Loaded(artifact.binary)
+        missing = [flag for flag in artifact.requires if flag not in cpu_flags()]
+        if missing and cpu_flags():
+            because = f"it is built for a CPU with {' '.join(missing)}, which this one lacks"
+            raise LaunchError(f"{artifact.name} cannot run here", because, 'target="llvm -mcpu=x86-64-v3"')
+        self._code = loader()(artifact.binary)
         symbol, *way_in = artifact.kernels
         if symbol not in self._code.functions:
             raise LaunchError(f"{artifact.name} cannot be loaded", because=f"its object code has no symbol {symbol!r}")

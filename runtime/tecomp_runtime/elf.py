@@ -10,148 +10,92 @@ import ctypes
 import mmap
 import platform
 import struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from .errors import LaunchError
 from .libraries import address
+from .object_file import NO_BITS, X86_64, ObjectFile, Symbol
 
-_ALLOCATED, _NO_BITS, _RELOCATIONS, _SYMBOLS = 0x2, 8, 4, 2
-_X86_64: Final = 62
 _STUB: Final = struct.Struct("<HIHQ")
 """jmp *2(%rip), padding, the address: a call by way of it reaches any distance, and its tail is a GOT entry."""
+_JUMP, _ENTRY = 0x25FF, 8
 _RELATIVE: Final = {2: "<i", 4: "<i", 24: "<q"}
 _ABSOLUTE: Final = {1: "<Q"}
 _BY_TABLE: Final = {9: "<i", 41: "<i", 42: "<i"}
 """Kinds of relocation (R_X86_64_*): PC32, PLT32, PC64; 64; GOTPCREL, GOTPCRELX, REX_GOTPCRELX. How each is written."""
 
 
-class _Section(NamedTuple):
-    name: int
-    kind: int
-    flags: int
-    address: int
-    offset: int
-    size: int
-    link: int
-    info: int
-    align: int
-    entry: int
-
-
-class _Symbol(NamedTuple):
-    name: str
-    section: int
-    value: int
-
-
 class Loaded:
     """Object code in memory; it stays there as long as this object does. `functions` are addresses by symbol."""
 
     def __init__(self, binary: bytes) -> None:
-        _check(binary)
-        self._binary = binary
-        self._sections = _sections(binary)
-        self._symbols = self._read_symbols()
+        self._file = file = ObjectFile(binary)
+        if file.machine != X86_64 or platform.machine().lower() not in ("x86_64", "amd64"):
+            because = f"it is for ELF machine {file.machine}, and this is {platform.machine()}"
+            raise LaunchError("the object code cannot be loaded", because, legal="x86-64 code on x86-64")
         self._places, size = self._layout()
-        self._stubs = {name: size + _STUB.size * index for index, name in enumerate(self._outside())}
+        self._stubs = {name: size + _STUB.size * index for index, name in enumerate(self._by_stub())}
         whole = max(size + _STUB.size * len(self._stubs), 1)
         self._memory = mmap.mmap(-1, whole, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE)
         self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         self._fill()
         self._patch()
         self._protect(whole)
-        self.functions = {
-            symbol.name: self._base + self._places[symbol.section] + symbol.value
-            for symbol in self._symbols
-            if symbol.section in self._places and symbol.name
-        }
-
-    def _read_symbols(self) -> list[_Symbol]:
-        table = next((section for section in self._sections if section.kind == _SYMBOLS), None)
-        if table is None:
-            return []
-        names = self._sections[table.link].offset
-        entries = struct.iter_unpack("<IBBHQQ", self._binary[table.offset : table.offset + table.size])
-        return [_Symbol(_text(self._binary, names + name), section, value) for name, _, _, section, value, _ in entries]
+        defined = [symbol for symbol in file.symbols if symbol.name and symbol.section in self._places]
+        self.functions = {symbol.name: self._address(symbol) for symbol in defined}
 
     def _layout(self) -> tuple[dict[int, int], int]:
         """Return where in memory each section that a program needs starts, and where the stubs may."""
         places: dict[int, int] = {}
         end = 0
-        for index, section in enumerate(self._sections):
-            if section.flags & _ALLOCATED:
-                places[index] = -(-end // max(section.align, 1)) * max(section.align, 1)
+        for index, section in enumerate(self._file.sections):
+            if section.needed:
+                places[index] = _round_up(end, max(section.align, 1))
                 end = places[index] + section.size
-        return places, -(-end // _STUB.size) * _STUB.size
+        return places, _round_up(end, _STUB.size)
 
-    def _outside(self) -> list[str]:
+    def _by_stub(self) -> list[str]:
         """Return the symbols that need a stub: those used but not defined, and those found by way of a table."""
-        return list(dict.fromkeys(self._symbols[number].name for _, _, kind, number, _ in self._relocations()
-                                  if self._symbols[number].section == 0 or kind in _BY_TABLE))  # fmt: skip
+        wanted = (place for place in self._file.relocations() if place.symbol.section == 0 or place.kind in _BY_TABLE)
+        return list(dict.fromkeys(place.symbol.name for place in wanted))
 
-    def _relocations(self) -> list[tuple[int, int, int, int, int]]:
-        """Return (section, offset in it, kind, number of the symbol, addend) of every place to patch."""
-        found: list[tuple[int, int, int, int, int]] = []
-        for table in self._sections:
-            if table.kind == _RELOCATIONS and self._sections[table.info].flags & _ALLOCATED:
-                entries = struct.iter_unpack("<QIIq", self._binary[table.offset : table.offset + table.size])
-                found += [(table.info, offset, kind, symbol, addend) for offset, kind, symbol, addend in entries]
-        return found
-
-    def _fill(self) -> None:
-        for index, start in self._places.items():
-            section = self._sections[index]
-            if section.kind != _NO_BITS:
-                self._memory[start : start + section.size] = self._binary[
-                    section.offset : section.offset + section.size
-                ]
-        defined = {symbol.name: symbol for symbol in self._symbols if symbol.section in self._places}
-        for name, place in self._stubs.items():
-            target = self._defined(defined[name]) if name in defined else address(name)
-            _STUB.pack_into(self._memory, place, 0x25FF, 2, 0, target)
-
-    def _defined(self, symbol: _Symbol) -> int:
+    def _address(self, symbol: Symbol) -> int:
         return self._base + self._places[symbol.section] + symbol.value
 
+    def _fill(self) -> None:
+        """Copy the sections, and make the stubs."""
+        for index, start in self._places.items():
+            section = self._file.sections[index]
+            if section.kind != NO_BITS:
+                self._memory[start : start + section.size] = self._file.content(section)
+        defined = {symbol.name: symbol for symbol in self._file.symbols if symbol.section in self._places}
+        for name, place in self._stubs.items():
+            target = self._address(defined[name]) if name in defined else address(name)
+            _STUB.pack_into(self._memory, place, _JUMP, 2, 0, target)
+
     def _patch(self) -> None:
-        for section, offset, kind, number, addend in self._relocations():
+        for section, offset, kind, symbol, addend in self._file.relocations():
             place = self._places[section] + offset
-            symbol = self._symbols[number]
             inside = symbol.section in self._places
-            target = self._defined(symbol) if inside else self._base + self._stubs[symbol.name]
+            target = self._address(symbol) if inside else self._base + self._stubs[symbol.name]
             if kind in _RELATIVE:
                 struct.pack_into(_RELATIVE[kind], self._memory, place, target + addend - self._base - place)
             elif kind in _ABSOLUTE:
                 struct.pack_into(_ABSOLUTE[kind], self._memory, place, target + addend)
             elif kind in _BY_TABLE:
-                entry = self._stubs[symbol.name] + 8
+                entry = self._stubs[symbol.name] + _ENTRY
                 struct.pack_into(_BY_TABLE[kind], self._memory, place, entry + addend - place)
             else:
-                raise LaunchError(
-                    f"the object code has a relocation of kind {kind}", because="this loader does not know it"
-                )
+                because = f"it has a relocation of kind {kind}, which this loader does not know"
+                raise LaunchError("the object code cannot be loaded", because)
 
     def _protect(self, size: int) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         wanted = mmap.PROT_READ | mmap.PROT_EXEC
         if libc.mprotect(ctypes.c_void_p(self._base), ctypes.c_size_t(size), wanted):
-            raise LaunchError("memory cannot be made executable", because=f"mprotect gave error {ctypes.get_errno()}")
+            because = f"mprotect gave error {ctypes.get_errno()}"
+            raise LaunchError("memory cannot be made executable", because)
 
 
-def _check(binary: bytes) -> None:
-    if binary[:4] != b"\x7fELF" or len(binary) < 64:
-        raise LaunchError("the object code cannot be loaded", because="it is no ELF file")
-    machine = struct.unpack_from("<H", binary, 18)[0]
-    if machine != _X86_64 or platform.machine().lower() not in ("x86_64", "amd64"):
-        because = f"it is for ELF machine {machine}, and this is {platform.machine()}"
-        raise LaunchError("the object code cannot be loaded", because, legal="x86-64 code on x86-64")
-
-
-def _sections(binary: bytes) -> list[_Section]:
-    start = struct.unpack_from("<Q", binary, 40)[0]
-    size, count = struct.unpack_from("<HH", binary, 58)
-    return [_Section(*struct.unpack_from("<IIQQQQIIQQ", binary, start + size * index)) for index in range(count)]
-
-
-def _text(binary: bytes, start: int) -> str:
-    return binary[start : binary.index(b"\0", start)].decode()
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 from functools import cache
 
@@ -44,7 +43,7 @@ def openmp() -> ctypes.CDLL | None:
 @cache
 def mathematics() -> ctypes.CDLL | None:
     """Return C's library of mathematical functions."""
-    return library("libm.so.6", ctypes.util.find_library("m") or "libm.so")
+    return library("libm.so.6", "libm.so")
 
 
 @cache
@@ -57,6 +56,17 @@ def address(symbol: str) -> int:
         if candidate is not None and hasattr(candidate, symbol):
             return _find(candidate, symbol)
     raise LaunchError(f"no library here has {symbol!r}", because="the function was built for another system")
+
+
+@cache
+def cpu_flags() -> frozenset[str]:
+    """Return what this CPU has, as Linux names it; nothing where the system does not tell."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
+            flags = next((line for line in lines if line.startswith("flags")), "")
+    except OSError:
+        return frozenset()
+    return frozenset(flags.partition(":")[2].split())
 
 
 def _find(source: ctypes.CDLL, symbol: str) -> int:

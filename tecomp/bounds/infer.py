@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ..arith import bounds_of, can_prove, constant_upper, simplify
 from ..dtype import INDEX
+from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
@@ -25,6 +26,7 @@ from .cover import check_covered
 from .program import Program, data_axes
 from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
 from .scope import default_scope, relaxes
+from .start import outside_reduction, start_of
 
 _VERB = {LoopKind.VECTORIZED: "vectorize", LoopKind.UNROLLED: "unroll"}
 
@@ -51,11 +53,18 @@ class _Inference:
         stage = StageBounds(self.op, self.state, scope, self._region(scope))
         run_over(stage, self.program)
         self._check_extents(stage)
+        self._say(stage)
+        if isinstance(self.op, ComputeOp) and self.op.reduce_axis:
+            stage.start = start_of(stage)
+            self._say(stage.start, is_start=True)
+        return stage
+
+    def _say(self, stage: StageBounds, is_start: bool = False) -> None:
+        """Write what the stage asks and computes over its loop variables."""
         stage.guards += self._existence(stage)
-        stage.body = self._body(stage)
+        stage.body = self._body(stage, is_start)
         if self.state.store_predicate is not None:
             stage.predicate = self.program.indexer.data(self.state.store_predicate, self._named(stage))
-        return stage
 
     def _check_extents(self, stage: StageBounds) -> None:
         """Raise ScheduleError for a loop that cannot be vectorized or unrolled, now that every extent is known."""
@@ -69,7 +78,7 @@ class _Inference:
     def _named(self, stage: StageBounds) -> dict[E.Var, Expr]:
         """Return the value of every axis that a store predicate may name: this stage's, and threads around it."""
         known: dict[E.Var, Expr] = {}
-        for owner, axis in [*self.path, *((self.op, leaf) for leaf in self.state.leaves)]:
+        for owner, axis in [*self.path, *((self.op, leaf) for leaf in stage.state.leaves)]:
             bounds = stage if owner is self.op else self.bounds[owner]
             mark = bounds.state.loops.get(axis)
             if mark is not None and mark.thread is not None:
@@ -88,6 +97,7 @@ class _Inference:
             return (Range(self.bounds[scan].values[scan.scan_axis], ONE), *whole[1:])
         readers = self.program.readers_of(self.op)
         self.program.placement.check(self.op, [reader for reader, _ in readers])
+        self._check_start()
         if not readers or self.program.is_init(self.op) or (self.program.is_argument(self.op) and not self.path):
             return whole
         kept = set(self._kept_loops(scope))
@@ -98,6 +108,20 @@ class _Inference:
             self._dimension([indices[number] for _, indices in readers], extent, kept)
             for number, extent in enumerate(shape)
         )
+
+    def _check_start(self) -> None:
+        """Raise ScheduleError where this stage is computed in a loop that reduces, and the reduction's start reads it."""
+        point = self.program.placement.point(self.op)
+        start = None if point is None else self.bounds[point.op].start
+        if point is None or start is None or point.axis in start.state.leaves[: outside_reduction(self.bounds[point.op])]:
+            return
+        if any(isinstance(node, E.TensorRead) and node.tensor.op is self.op for part in start.body for node in walk(part)):
+            raise ScheduleError(
+                f"compute_at: '{self.op.name}' cannot be placed at loop '{point.axis.name}' of '{point.op.name}'",
+                because=f"the start values of the reduction '{point.op.name}' read it before that loop",
+                legal="a loop outside those that reduce, or root",
+                location=self.program.schedule.location_of(self.op, "compute_at"),
+            )
 
     def _prefix(self, steps: Range, extent: Expr) -> Range:
         """Return the time from 0 to the last step that is read, the initial ones at least."""
@@ -149,15 +173,16 @@ class _Inference:
             if not can_prove(make.le(make.add(domain.min, domain.extent), extent)):
                 yield simplify(make.lt(value, extent))
 
-    def _body(self, stage: StageBounds) -> tuple[Expr, ...]:
-        """Return the body over the loop variables; of a reduction the source, its condition and its start values."""
+    def _body(self, stage: StageBounds, is_start: bool) -> tuple[Expr, ...]:
+        """Return the body over the loop variables: of a reduction its sources, condition and start, of its start those."""
         if not isinstance(self.op, ComputeOp):
             return ()
         axes = {axis.var: value for axis, value in stage.values.items()}
         lower = self.program.indexer.data
         first = self.program.bodies[self.op][0]
         if isinstance(first, E.Reduce):
-            return tuple(lower(part, axes) for part in (*first.source, first.condition, *first.init))
+            reduced = () if is_start else (*first.source, first.condition)
+            return tuple(lower(part, axes) for part in (*reduced, *first.init))
         return tuple(lower(part, axes) for part in self.program.bodies[self.op])
 
 

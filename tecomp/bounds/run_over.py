@@ -40,6 +40,8 @@ class StageBounds:
     """What must hold for the element to be stored, where the schedule says so."""
     body: tuple[Expr, ...] = ()
     """The body over loop variables, tensors read at index expressions: of a reduction its sources, condition, start."""
+    start: StageBounds | None = None
+    """Of a reduction: over what its start runs."""
 
 
 Bounds = dict[Operation, StageBounds]
@@ -103,7 +105,7 @@ def _settle(
             waiting.append(relation)
     for leaf in stage.state.leaves:
         if leaf in stage.domains and leaf not in stage.loops:
-            stage.loops[leaf] = var = _loop(leaf, stage)
+            stage.loops[leaf] = var = loop_of(leaf, stage)
             stage.values[leaf] = ZERO if var is None else var
     for relation in reversed(reached):
         relation.index_up(stage.values, stage.domains)
@@ -113,8 +115,8 @@ def _settle(
     return tuple(waiting)
 
 
-def _loop(leaf: IterVar, stage: StageBounds) -> E.Var | None:
-    """Return the loop variable of a leaf; a loop of one iteration is needed only to name a thread."""
+def loop_of(leaf: IterVar, stage: StageBounds) -> E.Var | None:
+    """Return a new loop variable for a leaf; a loop of one iteration is needed only to name a thread."""
     extent = stage.domains[leaf].extent
     mark = stage.state.loops.get(leaf)
     threaded = mark is not None and mark.thread is not None

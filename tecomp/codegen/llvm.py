@@ -36,7 +36,16 @@ def generate(func: Func, target: Target) -> Artifact:
     way_in = None if module.declares("GOMP_parallel") else define_call(module, func, symbol)
     kernels = (symbol,) if way_in is None else (symbol, way_in)
     binary = compiled(module.text(), chosen)
-    return Artifact("llvm", func.name, source, binary, signature(func), kernels=kernels, target=str(target))
+    return Artifact(
+        "llvm",
+        func.name,
+        source,
+        binary,
+        signature(func),
+        kernels=kernels,
+        target=str(target),
+        requires=chosen.requires(),
+    )
 
 
 def entry(func: Func) -> str:

@@ -155,8 +155,10 @@ class Code:
         if self.mask is None or self.mask == mask:
             return mask
         lanes = lanes_of(mask.type)
-        outer = self.mask if lanes > 1 else self.any_lane(self.mask)
-        return self.op(mask.type, f"and {self.splat(outer, lanes)}, {mask.name}", "mask")
+        outer = self.mask if lanes == lanes_of(self.mask.type) else self.splat(self.any_lane(self.mask), lanes)
+        if mask == constant(True, mask.type):
+            return outer
+        return self.op(mask.type, f"and {outer}, {mask.name}", "mask")
 
     @contextmanager
     def scope(self, mask: Value | None = None) -> Generator[None]:

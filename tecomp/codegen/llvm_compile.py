@@ -20,6 +20,37 @@ _LARGE: Final = 6000
 the square of a function, minutes for a thousand loops. What the schedule vectorizes and unrolls stays so."""
 
 
+LINUX_NAMES: Final = {
+    "sse4.1": "sse4_1",
+    "sse4.2": "sse4_2",
+    "popcnt": "popcnt",
+    "lzcnt": "abm",
+    "bmi": "bmi1",
+    "bmi2": "bmi2",
+    "adx": "adx",
+    "movbe": "movbe",
+    "avx": "avx",
+    "avx2": "avx2",
+    "f16c": "f16c",
+    "fma": "fma",
+    "gfni": "gfni",
+    "avxvnni": "avx_vnni",
+    "avx512f": "avx512f",
+    "avx512bw": "avx512bw",
+    "avx512dq": "avx512dq",
+    "avx512vl": "avx512vl",
+    "avx512cd": "avx512cd",
+    "avx512ifma": "avx512ifma",
+    "avx512vbmi": "avx512vbmi",
+    "avx512vbmi2": "avx512_vbmi2",
+    "avx512vnni": "avx512_vnni",
+    "avx512bf16": "avx512_bf16",
+    "avx512fp16": "avx512_fp16",
+    "avx512bitalg": "avx512_bitalg",
+    "avx512vpopcntdq": "avx512_vpopcntdq",
+}
+"""Features of x86 that LLVM uses in ordinary code, as LLVM and as /proc/cpuinfo spell them."""
+
 _HALVES: Final = ("znver4",)
 """CPUs that run a 512-bit operation as two halves. LLVM is told to choose 256 bits, as for those that slow their clock:
 what was stored is then sooner loaded again. Vectors that the program asks for keep their size."""
@@ -34,6 +65,10 @@ class Cpu(NamedTuple):
     def has(self, feature: str) -> bool:
         """Return whether the CPU is known to have a feature."""
         return f"+{feature}" in self.features.split(",") or (feature in _BASELINE and platform.machine() == "x86_64")
+
+    def requires(self) -> tuple[str, ...]:
+        """Return the features that code for this CPU may use, as Linux names them; none of a CPU that is only named."""
+        return tuple(LINUX_NAMES[feature] for feature in LINUX_NAMES if self.features and self.has(feature))
 
     @property
     def native_half(self) -> bool:

@@ -50,7 +50,7 @@ def _offset(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
 def _alive(code: Code, mask: Value | None, lanes: int) -> Value | None:
     """Return the lanes that are read: those of the mask that are wanted here; None is all."""
     if mask is None:
-        return code.mask if code.mask is None or lanes_of(code.mask.type) == lanes else None
+        return None if code.mask is None else code.narrowed(constant(True, vector("i1", lanes)))
     return code.narrowed(code.splat(mask, lanes))
 
 

@@ -43,8 +43,7 @@ class Body:
     def start(self) -> Stmt:
         """Return the stores of a reduction's start values: those given, or the combiner's identity."""
         assert self.reduce is not None
-        given = self.parts[len(self.reduce.source) + 1 :]
-        return self._stores(given or list(self.reduce.combiner.identity))
+        return self._stores(self.parts or list(self.reduce.combiner.identity))
 
     def step(self) -> Stmt:
         """Return the stores that join one more value to the results, where the reduction's condition holds."""

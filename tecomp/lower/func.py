@@ -97,7 +97,10 @@ class _Assembly:
 
         nest = Nest(stage, producers)
         if isinstance(op, ComputeOp):
-            return [nest.compute(Body(self.program, self.storage, stage))]
+            body = Body(self.program, self.storage, stage)
+            if stage.start is None:
+                return [nest.compute(body)]
+            return [nest.reduce(body, stage.start, Body(self.program, self.storage, stage.start))]
         assert isinstance(op, ScanOp)
         copies = [
             self._initial_rows(op, number) for number, init in enumerate(op.init) if not self.program.owns_init(init)

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from ..bounds.program import data_axes
 from ..bounds.run_over import StageBounds
+from ..bounds.start import outside_reduction
 from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.stmt import For, If, LoopKind, Seq, Stmt
-from ..ir.subst import fresh_loops
 from ..ir.visit import walk
-from ..te.tensor import ComputeOp
 from .body import Body
 
 Producers = Callable[[IterVar, Stmt], Stmt]
@@ -40,46 +38,29 @@ class Nest:
         return _guarded(self._loops(inner, self.leaves), self.guards.get(None, ()))
 
     def compute(self, body: Body) -> Stmt:
-        """Return the nest of a computation: of a reduction, the start outside the outermost loop that reduces."""
-        if body.reduce is None:
-            return self.around(self._stored(body.whole()))
-        assert isinstance(self.stage.op, ComputeOp)
-        data = self._carrying(data_axes(self.stage.op))
-        reduced = self._carrying(self.stage.op.reduce_axis)
-        first = next((number for number, leaf in enumerate(self.leaves) if leaf in reduced), len(self.leaves))
-        outer, inner = self.leaves[:first], self.leaves[first:]
+        """Return the nest of a computation that is no reduction."""
+        return self.around(self._stored(body.whole()))
+
+    def reduce(self, body: Body, start: StageBounds, start_body: Body) -> Stmt:
+        """Return the nest of a reduction: its start stands outside the outermost loop that reduces."""
+        count = outside_reduction(self.stage)
+        outer, inner = self.leaves[:count], self.leaves[count:]
         update = self._loops(self._stored(body.step()), inner)
-        start = self._starting(self._stored(body.start()), [leaf for leaf in inner if leaf in data])
-        nest = self._loops(Seq((start, update)), outer)
+        nest = self._loops(Seq((Nest(start, _alone).inside(self, count, start_body), update)), outer)
         return _guarded(nest, self.guards.get(None, ()))
 
-    def _carrying(self, axes: Sequence[IterVar]) -> set[IterVar]:
-        """Return the axes made of any of `axes` by splits and fuses, themselves among them."""
-        carrying = set(axes)
-        for relation in self.stage.state.relations:
-            if carrying.intersection(relation.parents):
-                carrying.update(relation.children)
-        return carrying
+    def inside(self, whole: Nest, count: int, body: Body) -> Stmt:
+        """Return this reduction's start in its leaves from `count` on, under the guards that `whole` does not ask."""
+        asked = set(whole.stage.guards)
+        around = [guard for leaf in (None, *self.leaves[:count]) for guard in self.guards.get(leaf, ())]
+        start = self._loops(self._stored(body.start()), self.leaves[count:])
+        return _guarded(start, [guard for guard in around if guard not in asked])
 
     def _loops(self, inner: Stmt, leaves: Sequence[IterVar]) -> Stmt:
         for leaf in reversed(leaves):
             inner = self.producers(leaf, _guarded(inner, self.guards.get(leaf, ())))
             inner = self._loop(leaf, inner)
         return inner
-
-    def _starting(self, inner: Stmt, leaves: Sequence[IterVar]) -> Stmt:
-        """Return a reduction's start in its data loops, under the guards that do not ask which value is reduced."""
-        own = {self.stage.loops[leaf] for leaf in leaves}
-        elsewhere = {var for var in self.stage.loops.values() if var is not None and var not in own}
-        outside = {self.stage.loops[leaf] for leaf in self.leaves[: self.leaves.index(leaves[0])]} if leaves else set()
-        for leaf in reversed(leaves):
-            guards = [
-                guard
-                for guard in self.guards.get(leaf, ())
-                if not any(node in elsewhere and node not in outside for node in walk(guard))
-            ]
-            inner = self._loop(leaf, _guarded(inner, guards))
-        return fresh_loops(inner)
 
     def _loop(self, leaf: IterVar, body: Stmt) -> Stmt:
         var = self.stage.loops[leaf]
@@ -94,6 +75,11 @@ class Nest:
     def _stored(self, stores: Stmt) -> Stmt:
         predicate = self.stage.predicate
         return stores if predicate is None else If(predicate, stores, loc=stores.loc)
+
+
+def _alone(leaf: IterVar, rest: Stmt) -> Stmt:
+    """Put nothing in front: a reduction's start reads no stage."""
+    return rest
 
 
 def _placed(stage: StageBounds) -> dict[IterVar | None, list[Expr]]:

@@ -45,10 +45,6 @@ class _Term(NamedTuple):
     high: float
     value: Expr | None
 
-    @property
-    def reach(self) -> float:
-        return self.coefficient * max(abs(self.low), abs(self.high))
-
 
 class Overlap:
     """Answers for one set of `owners` and one notion of which other variables are `private` to an access."""
@@ -116,8 +112,8 @@ class Overlap:
         if _never(terms, constant):
             return None
         forced: set[Expr] = set()
-        for term, rest in zip(terms, _sums_behind(terms), strict=True):
-            if term.coefficient <= rest + abs(constant):
+        for term, (low, high) in zip(terms, _sums_behind(terms, constant), strict=True):
+            if term.coefficient <= max(-low, high):
                 break
             if term.value is not None:
                 forced.add(term.value)
@@ -179,11 +175,12 @@ def _by_coefficient(term: _Term) -> int:
     return -term.coefficient
 
 
-def _sums_behind(terms: list[_Term]) -> list[float]:
-    """Return for each term how much all the smaller ones together can reach."""
-    sums = [0.0]
+def _sums_behind(terms: list[_Term], constant: int) -> list[tuple[float, float]]:
+    """Return for each term between what all the smaller ones and the constant together lie."""
+    sums: list[tuple[float, float]] = [(constant, constant)]
     for term in reversed(terms[1:]):
-        sums.append(sums[-1] + term.reach)
+        low, high = sums[-1]
+        sums.append((low + term.coefficient * term.low, high + term.coefficient * term.high))
     return sums[len(terms) - 1 :: -1] if terms else []
 
 

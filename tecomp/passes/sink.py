@@ -8,12 +8,12 @@
                                                             C[bx*64 + tx] = S[tx] + S[63 - tx]
 
 A store to shared memory whose indices do not name a thread loop's variable serves all iterations of that loop: it
-happens where the guard holds for any of them.
+happens where the guard holds for any of them. So does what it needs in the threads' own memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 from ..arith import bounds_of, simplify
 from ..dtype import INDEX
@@ -21,7 +21,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Buffer, For, If, Let, LoopKind, Stmt, Store
 from ..ir.visit import walk
 from .accesses import loaded, stored, uses
 
@@ -33,40 +33,73 @@ def sink_guards(stmt: Stmt, threads: frozenset[E.Var] = frozenset()) -> Stmt:
             inner = threads | {stmt.var} if stmt.kind is LoopKind.THREAD and "threadIdx" in stmt.thread else threads
             return stmt.map(lambda body: sink_guards(body, inner), lambda expr: expr)
         case If(otherwise=None) if uses(stmt.condition, threads):
-            return _sunk(sink_guards(stmt.then, threads), [stmt], threads)
+            return _Guard(stmt, threads).over(sink_guards(stmt.then, threads))
         case _:
             return stmt.map(lambda part: sink_guards(part, threads), lambda expr: expr)
 
 
-def _sunk(stmt: Stmt, guards: Sequence[If], threads: frozenset[E.Var]) -> Stmt:
-    """Return `stmt` under the guards, each as far down as the shared work in `stmt` needs."""
-    named = {node for guard in guards for node in walk(guard.condition) if node in threads}
-    common = [
-        _is_common(node, named) for node in walk(stmt) if isinstance(node, Store) and node.buffer.scope != "local"
-    ]
-    if not any(common) or _reads_what_is_written(guards, stmt):
-        return _under(stmt, guards, [guard.condition for guard in guards])
-    if all(common):
-        return _under(stmt, guards, [anywhere(guard.condition, named) for guard in guards])
-    if isinstance(stmt, (For, Alloc, Let, Seq, If)):
-        return stmt.map(lambda part: _sunk(part, guards, threads), lambda expr: expr)
-    return _under(stmt, guards, [guard.condition for guard in guards])
+class _Guard:
+    """A guard on its way down to the work that it was meant for."""
+
+    def __init__(self, guard: If, threads: frozenset[E.Var]) -> None:
+        self.guard = guard
+        self.named = {node for node in walk(guard.condition) if isinstance(node, E.Var) and node in threads}
+        self.common: set[Store] = set()
+
+    def over(self, stmt: Stmt) -> Stmt:
+        """Return `stmt` under the guard, as far down as the common work in it needs."""
+        self.common = _common(stmt, self.named)
+        if not self.common or loaded(self.guard.condition) & stored(stmt):
+            return self._under(stmt, self.guard.condition)
+        return self._down(stmt)
+
+    def _down(self, stmt: Stmt) -> Stmt:
+        common = [node in self.common for node in walk(stmt) if isinstance(node, Store)]
+        if not any(common):
+            return self._under(stmt, self.guard.condition)
+        if all(common):
+            return self._under(stmt, anywhere(self.guard.condition, self.named))
+        return stmt.map(self._down, lambda expr: expr)
+
+    def _under(self, stmt: Stmt, condition: Expr) -> Stmt:
+        return stmt if condition is make.TRUE else If(condition, stmt, loc=self.guard.loc)
 
 
-def _is_common(store: Store, named: set[E.Var]) -> bool:
-    """Whether a store to shared memory serves all iterations of the loops over `named`."""
-    return store.buffer.scope == "shared" and not any(uses(index, named) for index in store.indices)
+def _common(stmt: Stmt, named: set[E.Var]) -> set[Store]:
+    """Return the stores that serve all iterations of the loops over `named`: to shared memory, and what those need."""
+    stores = [node for node in walk(stmt) if isinstance(node, Store)]
+    found = {
+        store
+        for store in stores
+        if store.buffer.scope == "shared" and not any(uses(index, named) for index in store.indices)
+    }
+    needed = _made_of(stmt, {store.buffer for store in found}) if len(found) < len(stores) else set[Buffer]()
+    return found | {store for store in stores if store.buffer.scope == "local" and store.buffer in needed}
 
 
-def _reads_what_is_written(guards: Sequence[If], stmt: Stmt) -> bool:
-    written: set[Buffer] = stored(stmt)
-    return any(loaded(guard.condition) & written for guard in guards)
+def _made_of(stmt: Stmt, wanted: Iterable[Buffer]) -> set[Buffer]:
+    """Return the buffers that stores below `stmt` to those wanted depend on, themselves or through others."""
+    parts: dict[Buffer | E.Var, set[Buffer | E.Var]] = {}
+    for node in walk(stmt):
+        if isinstance(node, Stmt):
+            read = {part for expr in node.expressions() for part in _things(expr)}
+            for made in [node.var] if isinstance(node, Let) else stored(node):
+                parts.setdefault(made, set()).update(read)
+    found: set[Buffer | E.Var] = set()
+    pending: list[Buffer | E.Var] = list(wanted)
+    while pending:
+        more = parts.get(pending.pop(), set()) - found
+        found |= more
+        pending += more
+    return {thing for thing in found if isinstance(thing, Buffer)}
 
 
-def _under(stmt: Stmt, guards: Sequence[If], conditions: Sequence[Expr]) -> Stmt:
-    for guard, condition in zip(reversed(guards), reversed(conditions), strict=True):
-        stmt = stmt if condition is make.TRUE else If(condition, stmt, loc=guard.loc)
-    return stmt
+def _things(expr: Expr) -> Iterator[Buffer | E.Var]:
+    for node in walk(expr):
+        if isinstance(node, E.Load):
+            yield node.buffer
+        elif isinstance(node, E.Var):
+            yield node
 
 
 def anywhere(condition: Expr, variables: set[E.Var]) -> Expr:

@@ -8,7 +8,7 @@ from typing import Any
 from tecomp import te
 from tecomp.errors import ScheduleError
 from tecomp.ir.axis import AxisKind
-from tecomp.te.tensor import ComputeOp, ScanOp
+from tecomp.te.tensor import ScanOp
 
 from .draw import Case, Draw
 

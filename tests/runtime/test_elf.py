@@ -2,13 +2,15 @@
 
 import ctypes
 import struct
+import sys
 
 import llvmlite.binding as llvm
 import pytest
 
 from tecomp.codegen import llvm_compile
-from tecomp_runtime import LaunchError
+from tecomp_runtime import LaunchError, cpu
 from tecomp_runtime.elf import Loaded
+from tecomp_runtime.jit import Jitted
 
 SOURCE = """
 @table = internal constant [4 x double] [double 1.0, double 2.5, double -3.0, double 1024.0]
@@ -125,6 +127,25 @@ def test_what_is_no_object_code():
     struct.pack_into("<H", other, 18, 183)
     with pytest.raises(LaunchError, match="it is for ELF machine 183"):
         Loaded(bytes(other))
+
+
+@pytest.mark.parametrize("loader", [Loaded, Jitted])
+def test_both_loaders(loader):
+    """The one for other machines is LLVM's; here it can be tried too."""
+    text = "define double @te.f(double %x) nounwind {\n  %y = call double @cbrt(double %x)\n  ret double %y\n}\n"
+    loaded = loader(llvm_compile.compiled(text + "declare double @cbrt(double)\n", llvm_compile.cpu()))
+    assert function(loaded, "te.f", ctypes.c_double, ctypes.c_double)(27) == pytest.approx(3)
+
+
+def test_machines_with_another_loader(monkeypatch):
+    assert cpu.loader() is Loaded
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert cpu.loader() is Jitted
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    with pytest.raises(LaunchError) as error:
+        Jitted(llvm_compile.compiled("", llvm_compile.cpu()))
+    assert error.value.because.startswith("on aarch64 LLVM's loader is needed: ")
+    assert error.value.legal == "pip install llvmlite"
 
 
 def test_an_empty_module():

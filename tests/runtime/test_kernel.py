@@ -60,6 +60,15 @@ def test_what_cannot_be_loaded(artifact):
         Kernel(dataclasses.replace(artifact, kernels=("te.thrice",)))
 
 
+def test_a_cpu_that_lacks_what_the_code_uses(artifact):
+    """Without the question, the first such instruction would kill the process."""
+    assert set(artifact.requires) <= libraries.cpu_flags()
+    with pytest.raises(LaunchError) as error:
+        Kernel(dataclasses.replace(artifact, requires=("sse4_1", "avx1024")))
+    assert error.value.asked == "twice cannot run here"
+    assert error.value.because == "it is built for a CPU with avx1024, which this one lacks"
+
+
 def test_a_kernel_may_be_called_from_many_threads(artifact):
     kernel = Kernel(artifact)
     inputs = [np.full(1000, n, "float32") for n in range(16)]
