@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .affine import Affine, affine
+from .defined import defined
 from .facts import NO_FACTS, Facts
 from .interval import Interval, interval
 from .modular import Modular, modular

@@ -8,9 +8,9 @@ over their ranges and those outside stand still. The union over all reads of all
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..arith import bounds_of, can_prove, constant_upper, simplify
+from ..arith import bounds_of, can_prove, constant_upper, defined, simplify
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
@@ -36,7 +36,7 @@ def infer(program: Program) -> Bounds:
     bounds: Bounds = {}
     for op in reversed(program.ops):
         bounds[op] = stage = _Inference(program, bounds, op).run()
-        program.record_reads(op, stage.body)
+        program.record_reads(op, stage.body if stage.start is None else (*stage.body, *stage.start.body))
     check_covered(program, bounds)
     return bounds
 
@@ -110,12 +110,14 @@ class _Inference:
         )
 
     def _check_start(self) -> None:
-        """Raise ScheduleError where this stage is computed in a loop that reduces, and the reduction's start reads it."""
+        """Raise ScheduleError where this stage is in a loop that reduces, and the reduction's start reads it."""
         point = self.program.placement.point(self.op)
         start = None if point is None else self.bounds[point.op].start
-        if point is None or start is None or point.axis in start.state.leaves[: outside_reduction(self.bounds[point.op])]:
+        if point is None or start is None:
             return
-        if any(isinstance(node, E.TensorRead) and node.tensor.op is self.op for part in start.body for node in walk(part)):
+        around = start.state.leaves[: outside_reduction(self.bounds[point.op])]
+        read = {node.tensor.op for part in start.body for node in walk(part) if isinstance(node, E.TensorRead)}
+        if self.op in read and point.axis not in around:
             raise ScheduleError(
                 f"compute_at: '{self.op.name}' cannot be placed at loop '{point.axis.name}' of '{point.op.name}'",
                 because=f"the start values of the reduction '{point.op.name}' read it before that loop",
@@ -147,7 +149,7 @@ class _Inference:
             low = first if low is None else make.minimum(low, first)
             high = last if high is None else make.maximum(high, last)
         assert low is not None and high is not None
-        return self._clipped(simplify(low), simplify(high), extent)
+        return self._clipped(defined(simplify(low)), defined(simplify(high)), extent)
 
     def _clipped(self, low: Expr, high: Expr, extent: Expr) -> Range:
         """Return [low, high] as far as it lies in [0, extent): cut where that is provable, guarded where it is not."""
@@ -174,16 +176,15 @@ class _Inference:
                 yield simplify(make.lt(value, extent))
 
     def _body(self, stage: StageBounds, is_start: bool) -> tuple[Expr, ...]:
-        """Return the body over the loop variables: of a reduction its sources, condition and start, of its start those."""
+        """Return the body over the loop variables: of a reduction its sources and condition, of a start its values."""
         if not isinstance(self.op, ComputeOp):
             return ()
-        axes = {axis.var: value for axis, value in stage.values.items()}
-        lower = self.program.indexer.data
-        first = self.program.bodies[self.op][0]
+        parts: Sequence[Expr] = self.program.bodies[self.op]
+        first = parts[0]
         if isinstance(first, E.Reduce):
-            reduced = () if is_start else (*first.source, first.condition)
-            return tuple(lower(part, axes) for part in (*reduced, *first.init))
-        return tuple(lower(part, axes) for part in self.program.bodies[self.op])
+            parts = first.init if is_start else (*first.source, first.condition)
+        axes = {axis.var: value for axis, value in stage.values.items()}
+        return tuple(self.program.indexer.data(part, axes) for part in parts)
 
 
 def _running(read: Expr, kept: set[E.Var]) -> dict[E.Var, Range]:

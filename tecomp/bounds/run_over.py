@@ -39,9 +39,9 @@ class StageBounds:
     predicate: Expr | None = None
     """What must hold for the element to be stored, where the schedule says so."""
     body: tuple[Expr, ...] = ()
-    """The body over loop variables, tensors read at index expressions: of a reduction its sources, condition, start."""
+    """The body over loop variables, tensors read at index expressions: of a reduction its sources and condition."""
     start: StageBounds | None = None
-    """Of a reduction: over what its start runs."""
+    """Of a reduction: over what its start runs; its body are the start values where they are given."""
 
 
 Bounds = dict[Operation, StageBounds]

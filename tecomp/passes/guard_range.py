@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..arith import Facts, affine, bounds_of
+from ..arith import Facts, affine, bounds_of, defined
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
@@ -49,7 +49,7 @@ def held(
     named = set(walk(rest))
     if coefficient == 0 or var in named or has(rest, E.Load) or any(v in named for v in (*inside, *fixed)):
         return None
-    rest = rest if isinstance(guard, E.Lt) else make.sub(rest, 1)
+    rest = defined(rest if isinstance(guard, E.Lt) else make.sub(rest, 1), facts)
     if coefficient > 0:
         return Held(guard, None, make.floordiv(make.sub(coefficient - 1, rest), coefficient), not running)
     return Held(guard, make.add(make.floordiv(rest, -coefficient), 1), None, not running)
