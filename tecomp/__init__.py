@@ -8,20 +8,36 @@ from typing import TYPE_CHECKING, Any
 from . import te as te
 
 if TYPE_CHECKING:
+    from . import nd as nd
+    from . import testing as testing
     from .driver import build as build
     from .driver import lower as lower
+    from .nd import cpu as cpu
+    from .nd import cuda as cuda
+    from .nd import gpu as gpu
 
 __version__ = "0.1.0"
 
+_ON_FIRST_USE = {
+    "build": (".driver", "build"),
+    "lower": (".driver", "lower"),
+    "nd": (".nd", ""),
+    "testing": (".testing", ""),
+    "cpu": (".nd", "cpu"),
+    "cuda": (".nd", "cuda"),
+    "gpu": (".nd", "gpu"),
+}
+"""Where the other names are: declaring and scheduling need none of the compiler, so it is loaded when asked for."""
+
 
 def __getattr__(name: str) -> Any:
-    """Load the compiler when it is first asked for: declaring and scheduling need none of it."""
-    if name in ("build", "lower"):
-        value = getattr(importlib.import_module(".driver", __name__), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    place, attribute = _ON_FIRST_USE[name]
+    module = importlib.import_module(place, __name__)
+    globals()[name] = value = getattr(module, attribute) if attribute else module
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "build", "lower"])
+    return sorted({*globals(), *_ON_FIRST_USE})

@@ -23,7 +23,7 @@ __all__ = [
     "can_prove",
     "constant_lower",
     "constant_upper",
-    "covers",
+    "covers", "defined",
     "intersect",
     "intersect_regions",
     "interval",

@@ -111,7 +111,7 @@ def _settle(
         relation.index_up(stage.values, stage.domains)
         stage.guards += relation.guards(stage.values, stage.domains)
     for axis, domain in roots.items():
-        stage.values[axis] = simplify(make.add(stage.values[axis], domain.min))
+        stage.values[axis] = simplify(make.add(domain.min, stage.values[axis]))
     return tuple(waiting)
 
 

@@ -34,7 +34,7 @@ def start_of(stage: StageBounds) -> StageBounds:
             relation.index_up(start.values, start.domains)
             start.guards += relation.guards(start.values, start.domains)
     for axis, held in zip(data_axes(stage.op), stage.region, strict=True):
-        start.values[axis] = simplify(make.add(start.values[axis], held.min))
+        start.values[axis] = simplify(make.add(held.min, start.values[axis]))
     return start
 
 

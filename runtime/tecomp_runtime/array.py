@@ -1,0 +1,146 @@
+"""Arrays on a named device, for programs that expect the front end of TVM; functions take NumPy's and CuPy's as they are.
+
+    b = array(np.zeros((m, n), "float32"), cuda(0))
+    function(a, b)
+    b.numpy()
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import place
+from .errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Device:
+    """A processor: the host's, or the CUDA device of that index."""
+
+    kind: str
+    """cpu or cuda."""
+    index: int = 0
+
+    @property
+    def exist(self) -> bool:
+        """Whether arrays can be put there now."""
+        if self.kind == "cpu":
+            return True
+        try:
+            return self.index < importlib.import_module("cupy").cuda.runtime.getDeviceCount()
+        except (ImportError, RuntimeError):
+            return False
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.index})"
+
+
+def cpu(index: int = 0) -> Device:
+    """Return the host's processor."""
+    return Device("cpu", index)
+
+
+def cuda(index: int = 0) -> Device:
+    """Return the CUDA device of that number."""
+    return Device("cuda", index)
+
+
+class Array:
+    """Data on a device: NumPy's on the CPU, CuPy's on a GPU, which `data` is."""
+
+    __slots__ = ("data", "device")
+
+    def __init__(self, data: Any, device: Device) -> None:
+        self.data, self.device = data, device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self.data.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.data.ndim
+
+    @property
+    def dtype(self) -> str:
+        """The element type's name."""
+        return str(self.data.dtype)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """Return a copy as a NumPy array, after what the device still has to do with it."""
+        return self.data.get() if self.device.kind == "cuda" else self.data.copy()
+
+    asnumpy = numpy
+
+    def copyfrom(self, values: Any) -> Array:
+        """Take the values of an array of the same shape, converted to this element type; return self."""
+        host = _host(values).astype(self.data.dtype)
+        if host.shape != self.shape:
+            raise ArgumentError(f"copyfrom: expected shape {self.shape}, got {host.shape}", "", "values of that shape")
+        self.data[...] = importlib.import_module("cupy").asarray(host) if self.device.kind == "cuda" else host
+        return self
+
+    @property
+    def __array_interface__(self) -> Any:
+        return _interface(self.data, "__array_interface__")
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return _interface(self.data, "__cuda_array_interface__")
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.data.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.data.__dlpack_device__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"<Array {self.shape} {self.dtype} on {self.device}>"
+
+
+def _interface(data: Any, name: str) -> Any:
+    found = getattr(data, name, None)
+    if found is None:
+        raise AttributeError(name)
+    return found
+
+
+def _host(values: Any) -> np.ndarray[Any, Any]:
+    if isinstance(values, Array):
+        return values.numpy()
+    return values.get() if place(values) == "cuda" and hasattr(values, "get") else np.asarray(values)
+
+
+def array(values: Any, device: Device | None = None) -> Array:
+    """Return a copy of `values` (an array, a list, a number) on `device`, the CPU if none is given."""
+    where = device or cpu()
+    return _placed(np.array(_host(values), order="C"), where)
+
+
+def empty(shape: Sequence[int], dtype: str = "float32", device: Device | None = None) -> Array:
+    """Return an array whose elements hold anything until they are written."""
+    return _placed(np.empty(tuple(shape), dtype), device or cpu())
+
+
+def _placed(host: np.ndarray[Any, Any], device: Device) -> Array:
+    if device.kind == "cpu":
+        return Array(host, device)
+    if not device.exist:
+        because = "there is no such device, or CuPy is not installed"
+        raise ArgumentError(f"no array can be put on {device}", because, "cpu()")
+    cupy = importlib.import_module("cupy")
+    with cupy.cuda.Device(device.index):
+        return Array(cupy.asarray(host), device)
