@@ -1,4 +1,4 @@
-"""Arrays on a named device, for programs that expect the front end of TVM; functions take NumPy's and CuPy's as they are.
+"""Arrays on a named device, for programs that expect the front end of TVM; functions take NumPy's and CuPy's as well.
 
     b = array(np.zeros((m, n), "float32"), cuda(0))
     function(a, b)
