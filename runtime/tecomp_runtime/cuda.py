@@ -141,5 +141,22 @@ def current_stream(cupy: Any, views: list[View]) -> Generator[int]:
         return
     owner: Any = views[0].owner
     stream = int(torch.cuda.current_stream(owner.device).cuda_stream)
-    with cupy.cuda.ExternalStream(stream):
+    with _foreign_stream(cupy, stream):
         yield stream
+
+
+class _Foreign:
+    """Another library's stream, in the way CuPy takes one."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return the version of this protocol, and the stream's address."""
+        return 0, self.address
+
+
+def _foreign_stream(cupy: Any, address: int) -> Any:
+    """Return CuPy's view of a stream; before CuPy 14 it had another name."""
+    from_external = getattr(cupy.cuda.Stream, "from_external", None)
+    return cupy.cuda.ExternalStream(address) if from_external is None else from_external(_Foreign(address))

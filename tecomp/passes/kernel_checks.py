@@ -1,4 +1,4 @@
-"""What a kernel may not do: bind blocks twice, keep block memory across blocks, pass registers between threads."""
+"""What a kernel may not do: bind blocks twice, divide block memory among blocks, pass registers between threads."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _check_alloc(root: For, node: Alloc) -> None:
             location=buffer.loc or node.loc,
         )
     for below in walk(node.body):
-        if isinstance(below, For) and below.thread.startswith("blockIdx"):
+        if isinstance(below, For) and below.thread.startswith("blockIdx") and buffer in stored(below):
             _refuse_blocks(root, below)
 
 

@@ -11,13 +11,14 @@ be zero, as digits of a number do:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from itertools import combinations_with_replacement
 from typing import Final, NamedTuple
 
-from ..arith import NO_FACTS, Facts, constant_lower, constant_upper
+from ..arith import NO_FACTS, Facts, constant_lower, constant_upper, simplify
 from ..arith.affine import Affine, affine, lane
 from ..ir import expr as E
+from ..ir import make
 from ..ir.node import Expr
 from ..ir.visit import walk
 from .digits import forced_digits
@@ -55,13 +56,37 @@ class Overlap:
     def agreeing(self, a: Place, b: Place) -> frozenset[Expr] | None:
         """Return the owners that must agree where both places are one element; None where they never are."""
         forced: set[Expr] = {owner for owner in self.owners if _fixed(owner, a.facts, b.facts)}
-        for x, y in zip(a.indices, b.indices, strict=True):
+        for x, y in self._equalities(zip(a.indices, b.indices, strict=True)):
             equal = self._equation(x, y, a.facts, b.facts)
             if equal is None:
                 return None
             forced |= equal
         self._join_quotients(forced)
         return self.owners & forced
+
+    def _equalities(self, indices: Iterable[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
+        """Return what is equal where two places are one element: the indices, and what they are the digits of.
+
+        x // n = y // n and x % n = y % n  ->  x = y
+        """
+        known = dict.fromkeys(indices)
+        pending = [pair for pair in known if self._remainders(*pair)]
+        while joined := [pair for pair in pending if self._equal_quotients(*pair, known)]:
+            pending = [pair for pair in pending if pair not in joined]
+            for x, y in joined:
+                whole = x.operands()[0], y.operands()[0]
+                known[whole] = None
+                pending += [whole] if self._remainders(*whole) else []
+        return list(known)
+
+    def _remainders(self, x: Expr, y: Expr) -> bool:
+        """Return whether both are remainders of one divisor."""
+        return isinstance(x, E.FloorMod) and isinstance(y, E.FloorMod) and x.b is y.b and self._agrees(x.b)
+
+    def _equal_quotients(self, x: Expr, y: Expr, known: Container[tuple[Expr, Expr]]) -> bool:
+        """Return whether a // n = b // n follows from what is known; x is a % n, and y is b % n."""
+        a, b = (simplify(make.floordiv(*remainder.operands())) for remainder in (x, y))
+        return (a, b) in known or (a is b and self._agrees(a))
 
     def apart(self, a: Place, b: Place) -> bool:
         """Return whether no two different owners touch one element by `a` and `b`."""

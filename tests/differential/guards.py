@@ -20,8 +20,8 @@ class Guarded:
     def __init__(self, shape: Sequence[int], dtype: np.dtype | str, arrays: Any = np) -> None:
         kind = np.dtype(dtype)
         size = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
-        self._bytes = arrays.full(size + 2 * GUARD, PATTERN, np.uint8)
-        inside = self._bytes[GUARD : GUARD + size]
+        self.bytes = arrays.full(size + 2 * GUARD, PATTERN, np.uint8)
+        inside = self.bytes[GUARD : GUARD + size]
         inside[...] = POISON
         self.array = inside.view(kind).reshape(shape)
 
@@ -38,7 +38,7 @@ class Guarded:
 
     def check(self, what: str) -> None:
         """Fail when a guard word was written."""
-        everything = self._bytes if isinstance(self._bytes, np.ndarray) else self._bytes.get()
+        everything = self.bytes if isinstance(self.bytes, np.ndarray) else self.bytes.get()
         for end, part in (("before", everything[:GUARD]), ("after", everything[-GUARD:])):
             touched = np.flatnonzero(part != PATTERN)
             assert touched.size == 0, f"{touched.size} bytes {end} {what} were written, the first at {touched[0]}"
