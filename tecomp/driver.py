@@ -93,10 +93,16 @@ def _rows(goal: Target | None, simple_mode: bool) -> tuple[Pass, ...]:
 def _check(schedule: Any, args: Any, verb: str) -> None:
     if not isinstance(schedule, Schedule):
         raise UserTypeError(
-            f"{verb} of a {type(schedule).__name__}", legal="te.create_schedule(...), and its arguments as a list"
+            f"{verb} of a {type(schedule).__name__}",
+            because="what is built is a schedule of a computation",
+            legal="te.create_schedule(...), and its arguments as a list",
         )
     if not isinstance(args, (list, tuple)):
-        raise UserError(f"{verb} without a list of arguments", legal=f"{verb}(schedule, [A, B, ...])")
+        raise UserError(
+            f"{verb} with the arguments {args!r}",
+            because=f"they are a {type(args).__name__}",
+            legal=f"a list, in the order of a call: {verb}(s, [A, B, ...])",
+        )
 
 
 __all__ = ["Func", "build", "lower"]

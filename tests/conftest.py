@@ -1,12 +1,18 @@
-"""What every test can rely on: the `golden` fixture, the `gpu` marker, one deterministic hypothesis profile."""
+"""What every test can rely on: the fixtures `golden` and `refused`, the `gpu` marker, one hypothesis profile."""
 
 from __future__ import annotations
 
 import importlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tecomp.errors import TecompError
 
 pytest_plugins = ["tests.goldens", "tests.refusals"]
 
@@ -14,6 +20,8 @@ settings.register_profile(
     "tecomp", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tecomp")
+
+Refused = Callable[..., AbstractContextManager[None]]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -33,3 +41,18 @@ def missing_for_gpu() -> str:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"CUDA cannot start: {error}"
     return "" if count else "no NVIDIA GPU is visible"
+
+
+@pytest.fixture
+def refused() -> Refused:
+    """Return `refused(kind, message)`: its body must raise exactly that; the line of the call is written as LINE."""
+
+    @contextmanager
+    def check(kind: type[TecompError], message: str) -> Iterator[None]:
+        with pytest.raises(TecompError) as caught:
+            yield
+        got = re.sub(r"(--> \w+\.py):\d+", r"\1:LINE", str(caught.value))
+        assert got == dedent(message).strip()
+        assert type(caught.value) is kind
+
+    return check

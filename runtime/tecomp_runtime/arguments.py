@@ -59,7 +59,7 @@ class Arguments:
                 views.append(found)
                 key.append(found[1:5])
             else:
-                values.append(converted(arg, param.dtype, param.name, self.text))
+                values.append(converted(arg, param.dtype, param.name, self.text, param.least))
                 if param.shapes:
                     key.append(values[-1])
         layout = tuple(key)

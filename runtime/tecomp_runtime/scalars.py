@@ -15,10 +15,11 @@ _FLOATS: Final = {
 """Of each type: significant bits, the exponent of its least positive number, its greatest number."""
 
 
-def converted(value: Any, dtype: str, name: str, legal: str) -> int | float:
+def converted(value: Any, dtype: str, name: str, legal: str, least: int | None = None) -> int | float:
     """Return a Python or NumPy number as a value of `dtype`; ArgumentError where it is none.
 
-    Floats are rounded once. An integer parameter takes a float that is whole; nothing takes a number out of its range.
+    Floats are rounded once. An integer parameter takes a float that is whole; nothing takes a number out of its range,
+    nor one below `least`.
     """
     number = _number(value)
     if number is None:
@@ -34,6 +35,8 @@ def converted(value: Any, dtype: str, name: str, legal: str) -> int | float:
         raise ArgumentError(
             f"argument {name}: {number!r} does not fit in {dtype}", f"{dtype} holds {low} to {high}", legal
         )
+    if least is not None and whole < least:
+        raise ArgumentError(f"argument {name}: {number!r} is less than {least}", "it is a size", legal)
     return whole
 
 

@@ -9,7 +9,7 @@ from .extents import Extent
 
 
 class Parameter(TypedDict, total=False):
-    """A parameter as an artifact describes it; only buffers have more than name, kind, dtype."""
+    """A parameter as an artifact describes it: name, kind, dtype; of a number its least value, the rest of buffers."""
 
     name: str
     kind: str
@@ -18,6 +18,7 @@ class Parameter(TypedDict, total=False):
     strides: list[int | str] | None
     output: bool
     align: int
+    least: int | None
 
 
 class Signature(TypedDict):
@@ -47,12 +48,13 @@ class BufferParameter(NamedTuple):
 
 
 class ScalarParameter(NamedTuple):
-    """A parameter that is a number; `shapes` tells whether an extent or a requirement depends on it."""
+    """A parameter that is a number, `least` or more; `shapes` tells whether an extent or requirement depends on it."""
 
     place: int
     name: str
     dtype: str
     shapes: bool
+    least: int | None
 
 
 def read(signature: Signature) -> list[BufferParameter | ScalarParameter]:
@@ -69,7 +71,9 @@ def read(signature: Signature) -> list[BufferParameter | ScalarParameter]:
     used.update(name for condition, _ in requirements(signature) for name in condition.names)
     return [
         buffers.get(place)
-        or ScalarParameter(place, param.get("name", ""), param.get("dtype", ""), param.get("name") in used)
+        or ScalarParameter(
+            place, param.get("name", ""), param.get("dtype", ""), param.get("name") in used, param.get("least")
+        )
         for place, param in enumerate(signature["params"])
     ]
 

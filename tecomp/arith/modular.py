@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import gcd
 from typing import NamedTuple
 
+from ..dtype import INDEX, DType
 from ..ir import expr as E
 from ..ir.node import Expr
 from .affine import Affine, affine, factors
@@ -20,7 +21,7 @@ class Modular(NamedTuple):
 
 
 def modular(value: Expr, facts: Facts = NO_FACTS) -> Modular:
-    """Return what is known of the remainders of an exact integer; (1, 0) where nothing is."""
+    """Return what is known of an integer's remainders, also where it may have wrapped; (1, 0) where nothing is."""
     return _of_form(affine(value), facts)
 
 
@@ -106,7 +107,30 @@ def _choice(node: E.Select | E.IfElse, facts: Facts) -> Modular:
     return _either(modular(node.yes, facts), modular(node.no, facts))
 
 
+def _sum(node: E.Add | E.Sub, facts: Facts) -> Modular:
+    sign = 1 if isinstance(node, E.Add) else -1
+    return _wrapped(_plus(modular(node.a, facts), _scaled(modular(node.b, facts), sign)), node.dtype)
+
+
+def _product(node: E.Mul, facts: Facts) -> Modular:
+    return _wrapped(_times(modular(node.a, facts), modular(node.b, facts)), node.dtype)
+
+
+def _converted(node: E.Cast, facts: Facts) -> Modular:
+    known = node.value.dtype.is_integer and node.dtype.is_integer
+    return _wrapped(modular(node.value, facts), node.dtype) if known else Modular(1, 0)
+
+
+def _wrapped(value: Modular, dtype: DType) -> Modular:
+    """What does not fit is off by a multiple of 2 ** bits."""
+    return value if dtype.element is INDEX else _plus(value, Modular(1 << dtype.bits, 0))
+
+
 _TERMS: dict[type, Callable[..., Modular]] = {
+    E.Add: _sum,
+    E.Sub: _sum,
+    E.Mul: _product,
+    E.Cast: _converted,
     E.FloorMod: _remainder,
     E.FloorDiv: _quotient,
     E.Min: _extreme,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
+from ..ir.visit import conjuncts
 from .affine import Affine, affine
 from .facts import Facts, congruent
 from .interval import interval
@@ -22,14 +23,7 @@ def proves(condition: Expr, facts: Facts) -> bool:
 
 
 def _proves(condition: Expr, facts: Facts) -> bool:
-    stack, answer = [condition], True
-    while stack and answer:
-        node = stack.pop()
-        if isinstance(node, E.And):
-            stack += [node.b, node.a]
-        else:
-            answer = _proves_one(node, facts)
-    return answer
+    return all(_proves_one(part, facts) for part in conjuncts(condition))
 
 
 def _proves_one(node: Expr, facts: Facts) -> bool:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..dtype import INDEX
+from ..dtype import INDEX, DType
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
+from ..ir.visit import walk
 
 _ARITHMETIC = {
     E.Add: make.add, E.Sub: make.sub, E.Mul: make.mul, E.Min: make.minimum, E.Max: make.maximum,
@@ -29,6 +30,8 @@ class Indexer:
 
     def __init__(self) -> None:
         self.sizes: dict[E.Var, E.Var] = {}
+        self.wrapped: set[E.Var] = set()
+        """The variables, index ones, of which a value of a declared type is made: where they do not fit, it wraps."""
 
     def size(self, var: E.Var) -> E.Var:
         """Return the index variable of an integer scalar: a size is known to be >= 0 once a shape uses it."""
@@ -62,26 +65,36 @@ class Indexer:
 
     def data(self, expr: Expr, axes: Mapping[E.Var, Expr]) -> Expr:
         """Lower `expr` as a value of its declared type."""
-        return make.cast(expr.dtype, self.lower(expr, axes))
+        return self._value(expr.dtype, self.lower(expr, axes))
+
+    def _value(self, dtype: DType, expr: Expr) -> Expr:
+        """Return `expr` as data of the declared type."""
+        if expr.dtype is INDEX:
+            self.wrapped.update(node for node in walk(expr) if isinstance(node, E.Var))
+        return make.cast(dtype, expr)
 
     def _node(self, node: Expr, old: list[Expr], new: list[Expr], axes: Mapping[E.Var, Expr]) -> Expr:
         if isinstance(node, E.Var):
             known = axes.get(node)
-            return known if known is not None else self.size(node) if node.dtype.kind == "int" else node
+            return known if known is not None else self.size(node) if is_exact(node.dtype) else node
         if isinstance(node, E.TensorRead):
             return E.TensorRead(node.tensor, tuple(make.index(index) for index in new))
         exact = _exact(node, new)
         if exact is not None:
             return exact
-        typed = [make.cast(was.dtype, now) if now.dtype is INDEX else now for was, now in zip(old, new, strict=True)]
+        typed = [self._value(was.dtype, now) if now.dtype is INDEX else now for was, now in zip(old, new, strict=True)]
         return node if all(x is y for x, y in zip(old, typed, strict=True)) else node.with_operands(typed)
+
+
+def is_exact(dtype: DType) -> bool:
+    """Return whether variables of this type become index variables; narrower integers are data, as unsigned ones."""
+    return dtype.kind == "int" and dtype.bits >= 32
 
 
 def _exact(node: Expr, operands: list[Expr]) -> Expr | None:
     """Return the node as index arithmetic, None where an operand is data."""
     if isinstance(node, E.Cast):
-        wide = node.dtype.kind == "int" and node.dtype.bits >= 32
-        return operands[0] if wide and operands[0].dtype is INDEX else None
+        return operands[0] if is_exact(node.dtype) and operands[0].dtype is INDEX else None
     build = _ARITHMETIC.get(type(node))  # pyright: ignore[reportArgumentType]
     if build is not None:
         return build(*map(make.index, operands)) if _axes_only(operands) else None

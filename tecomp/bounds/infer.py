@@ -8,14 +8,14 @@ over their ranges and those outside stand still. The union over all reads of all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..arith import bounds_of, can_prove, constant_upper, defined, simplify
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
-from ..ir.axis import Range
+from ..ir.axis import IterVar, Range
 from ..ir.node import Expr
 from ..ir.stmt import LoopKind
 from ..ir.visit import walk
@@ -23,6 +23,7 @@ from ..schedule.mark import check_extent
 from ..te.tensor import ComputeOp, Operation, ScanOp
 from .attach import Place
 from .cover import check_covered
+from .nested import check_nested
 from .program import Program, data_axes
 from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
 from .scope import default_scope, relaxes
@@ -33,10 +34,11 @@ _VERB = {LoopKind.VECTORIZED: "vectorize", LoopKind.UNROLLED: "unroll"}
 
 def infer(program: Program) -> Bounds:
     """Return the ranges of every stage of `program` that has loops, consumers first."""
+    check_nested(program)
     bounds: Bounds = {}
     for op in reversed(program.ops):
         bounds[op] = stage = _Inference(program, bounds, op).run()
-        program.record_reads(op, stage.body if stage.start is None else (*stage.body, *stage.start.body))
+        program.record_reads(op, stage.evaluated())
     check_covered(program, bounds)
     return bounds
 
@@ -96,8 +98,9 @@ class _Inference:
             scan = self.state.group
             return (Range(self.bounds[scan].values[scan.scan_axis], ONE), *whole[1:])
         readers = self.program.readers_of(self.op)
-        self.program.placement.check(self.op, [reader for reader, _ in readers])
-        self._check_start()
+        scan = [self.state.feeds] if self.state.feeds is not None else []
+        self.program.placement.check(self.op, [*scan, *(reader for reader, _ in readers)])
+        self._check_before()
         if not readers or self.program.is_init(self.op) or (self.program.is_argument(self.op) and not self.path):
             return whole
         kept = set(self._kept_loops(scope))
@@ -109,21 +112,32 @@ class _Inference:
             for number, extent in enumerate(shape)
         )
 
-    def _check_start(self) -> None:
-        """Raise ScheduleError where this stage is in a loop that reduces, and the reduction's start reads it."""
+    def _check_before(self) -> None:
+        """Raise ScheduleError where this stage is in a loop of its reader that begins after the reader needs it.
+
+        A reduction's start is before the loops that reduce; how long a loop is, is asked before it.
+        """
         point = self.program.placement.point(self.op)
-        start = None if point is None else self.bounds[point.op].start
-        if point is None or start is None:
+        if point is None:
             return
-        around = start.state.leaves[: outside_reduction(self.bounds[point.op])]
-        read = {node.tensor.op for part in start.body for node in walk(part) if isinstance(node, E.TensorRead)}
-        if self.op in read and point.axis not in around:
+        reader = self.bounds[point.op]
+        loops = reader.state.leaves[: reader.state.leaves.index(point.axis) + 1]
+        longest = next((axis for axis in loops if self._reads(_extents(reader, axis))), None)
+        because = "" if longest is None else f"how long '{longest.name}' is depends on it"
+        start = reader.start
+        if start is not None and point.axis not in loops[: outside_reduction(reader)] and self._reads(start.body):
+            because = f"the start values of the reduction '{point.op.name}' read it before that loop"
+        if because:
             raise ScheduleError(
                 f"compute_at: '{self.op.name}' cannot be placed at loop '{point.axis.name}' of '{point.op.name}'",
-                because=f"the start values of the reduction '{point.op.name}' read it before that loop",
+                because=because,
                 legal="a loop outside those that reduce, or root",
                 location=self.program.schedule.location_of(self.op, "compute_at"),
             )
+
+    def _reads(self, parts: Iterable[Expr]) -> bool:
+        """Return whether any of the expressions reads this stage."""
+        return any(isinstance(node, E.TensorRead) and node.tensor.op is self.op for part in parts for node in walk(part))
 
     def _prefix(self, steps: Range, extent: Expr) -> Range:
         """Return the time from 0 to the last step that is read, the initial ones at least."""
@@ -168,12 +182,18 @@ class _Inference:
 
     def _existence(self, stage: StageBounds) -> Iterator[Expr]:
         """Yield what must hold for the element to lie in the declared shape, where the region may reach beyond it."""
-        for axis, extent, domain in zip(data_axes(self.op), self.program.shape(self.op), stage.region, strict=False):
+        for axis, extent, domain in zip(data_axes(self.op), self._shape(), stage.region, strict=False):
             value = stage.values[axis]
             if not can_prove(make.le(ZERO, domain.min)):
                 yield simplify(make.le(ZERO, value))
             if not can_prove(make.le(make.add(domain.min, domain.extent), extent)):
                 yield simplify(make.lt(value, extent))
+
+    def _shape(self) -> tuple[Expr, ...]:
+        """Return the extents that exist: those declared, of an update as many steps as its scan computes."""
+        shape = self.program.shape(self.op)
+        scan = self.state.group if self.state.is_update else None
+        return shape if scan is None else (self.bounds[scan].region[0].extent, *shape[1:])
 
     def _body(self, stage: StageBounds, is_start: bool) -> tuple[Expr, ...]:
         """Return the body over the loop variables: of a reduction its sources and condition, of a start its values."""
@@ -185,6 +205,13 @@ class _Inference:
             parts = first.init if is_start else (*first.source, first.condition)
         axes = {axis.var: value for axis, value in stage.values.items()}
         return tuple(self.program.indexer.data(part, axes) for part in parts)
+
+
+def _extents(stage: StageBounds, axis: IterVar) -> Iterator[Expr]:
+    """Yield the extent of a loop, where there is one."""
+    var = stage.loops[axis]
+    if var is not None and var.extent is not None:
+        yield var.extent
 
 
 def _running(read: Expr, kept: set[E.Var]) -> dict[E.Var, Range]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ..ir import expr as E
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.visit import walk
 from ..schedule.schedule import Schedule
-from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
+from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
 from .attach import Placement
 from .index import Indexer
 from .inline import inlined_bodies
@@ -23,18 +23,16 @@ class Program:
     def __init__(self, schedule: Schedule, tensors: Iterable[Tensor]) -> None:
         self.schedule = schedule
         self.indexer = Indexer()
+        for extent in (extent for stage in schedule.stages for tensor in stage.op.outputs for extent in tensor.shape):
+            self.indexer.extent(extent)
         self.arguments = set(tensors)
-        self.bodies = inlined_bodies(schedule)
+        self.bodies, self.inlined = inlined_bodies(schedule)
         self.ops: list[Operation] = [
             stage.op for stage in schedule.stages if stage.op in self.bodies or isinstance(stage.op, ScanOp)
         ]
-        self._read = {
-            node.tensor
-            for body in self.bodies.values()
-            for part in body
-            for node in walk(part)
-            if isinstance(node, E.TensorRead)
-        }
+        ends = [self.inlined(end) for op in self.bodies for axis in op.reduce_axis for end in domain(axis)]
+        parts = [*ends, *(part for body in self.bodies.values() for part in body)]
+        self._read = {node.tensor for part in parts for node in walk(part) if isinstance(node, E.TensorRead)}
         self.scans = [op for op in self.ops if isinstance(op, ScanOp)]
         self.placement = Placement(schedule)
         self.alias = self._aliases()
@@ -82,7 +80,7 @@ class Program:
         """Return how many steps the initial value gives."""
         return self.indexer.extent(scan.init[0].shape[0])
 
-    def record_reads(self, op: Operation, parts: Sequence[Expr]) -> None:
+    def record_reads(self, op: Operation, parts: Iterable[Expr]) -> None:
         """Note what `op` reads, by the stage that computes it."""
         seen: set[Expr] = set()
         for part in parts:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ..arith import simplify
+from ..arith import can_prove, simplify
 from ..dtype import INDEX
-from ..errors import UnsupportedError
+from ..errors import ScheduleError, UnsupportedError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar, Range
@@ -43,6 +44,13 @@ class StageBounds:
     start: StageBounds | None = None
     """Of a reduction: over what its start runs; its body are the start values where they are given."""
 
+    def evaluated(self) -> Iterator[Expr]:
+        """Yield all that reads tensors: how long loops are, the body, start values."""
+        yield from (var.extent for var in self.loops.values() if var is not None and var.extent is not None)
+        yield from self.body
+        if self.start is not None:
+            yield from self.start.body
+
 
 Bounds = dict[Operation, StageBounds]
 
@@ -50,38 +58,36 @@ Bounds = dict[Operation, StageBounds]
 def run_over(stage: StageBounds, program: Program) -> None:
     """Fill `domains`, `loops`, `values` and the guards of splits, from `stage.region` and the relations.
 
-    Where the extent of a reduce axis depends on data axes, those are settled first.
+    A reduce axis whose ends depend on other axes is settled after those. A stage without axes may have a loop too, of
+    one iteration.
     """
     roots = dict(zip(data_axes(stage.op), stage.region, strict=False))
     if isinstance(stage.op, ScanOp):
         first = program.depth(stage.op)
         roots[stage.op.scan_axis] = Range(first, simplify(make.sub(stage.region[0].extent, first)))
     reduce_axes = stage.op.reduce_axis if isinstance(stage.op, ComputeOp) else ()
-    waiting = stage.state.relations
-    if _ragged(reduce_axes, roots):
-        waiting = _settle(stage, program, roots, waiting)
-        roots = {}
-    known = {axis.var: value for axis, value in stage.values.items()}
-    roots |= {axis: _domain(axis, program, known) for axis in reduce_axes}
-    if _settle(stage, program, roots, waiting):
-        raise UnsupportedError(
-            f"fuse of '{stage.op.name}'",
-            because="a reduce axis whose extent depends on a data axis is fused with it",
-            legal="fuse data axes with data axes",
-            location=stage.op.loc,
+    waiting, left = stage.state.relations, [*roots, *reduce_axes]
+    while True:
+        unknown = {axis.var for axis in left}
+        known = {axis.var: value for axis, value in stage.values.items()}
+        ready = [axis for axis in left if axis in roots or unknown.isdisjoint(_named(axis))]
+        waiting = _settle(
+            stage, program, {axis: roots.get(axis) or _domain(axis, program, known) for axis in ready}, waiting
         )
+        left = [axis for axis in left if axis not in ready]
+        if not left:
+            return
 
 
-def _ragged(reduce_axes: tuple[IterVar, ...], roots: dict[IterVar, Range]) -> bool:
-    """Return whether the domain of a reduce axis depends on a data axis."""
-    variables = {axis.var for axis in roots}
-    parts = [part for axis in reduce_axes if axis.dom is not None for part in axis.dom]
-    return any(node in variables for part in parts for node in walk(part) if isinstance(node, E.Var))
+def _named(axis: IterVar) -> set[E.Var]:
+    """Return the variables that the ends of a reduce axis depend on."""
+    assert axis.dom is not None
+    return {node for part in axis.dom for node in walk(part) if isinstance(node, E.Var)}
 
 
 def _domain(axis: IterVar, program: Program, known: dict[E.Var, Expr]) -> Range:
     assert axis.dom is not None
-    low, extent = (simplify(make.index(program.indexer.lower(part, known))) for part in axis.dom)
+    low, extent = (simplify(make.index(program.indexer.lower(program.inlined(part), known))) for part in axis.dom)
     return Range(low, extent)
 
 
@@ -105,14 +111,44 @@ def _settle(
             waiting.append(relation)
     for leaf in stage.state.leaves:
         if leaf in stage.domains and leaf not in stage.loops:
+            _check_thread(leaf, stage, exact)
             stage.loops[leaf] = var = loop_of(leaf, stage)
             stage.values[leaf] = ZERO if var is None else var
     for relation in reversed(reached):
         relation.index_up(stage.values, stage.domains)
         stage.guards += relation.guards(stage.values, stage.domains)
     for axis, domain in roots.items():
+        if axis not in stage.values:
+            raise _fused_with_its_dependant(axis, stage, program)
         stage.values[axis] = simplify(make.add(domain.min, stage.values[axis]))
     return tuple(waiting)
+
+
+def _fused_with_its_dependant(axis: IterVar, stage: StageBounds, program: Program) -> UnsupportedError:
+    """Return the refusal of a loop made of an axis and a reduce axis, where reduce axes depend on other axes."""
+    return UnsupportedError(
+        f"fuse of '{axis.name}' and a reduce axis of '{stage.op.name}'",
+        because="the extent of a reduce axis depends on other axes, which must be loops outside of it",
+        legal="fuse axes whose extents depend on the same axes",
+        location=program.schedule.location_of(stage.op, "fuse"),
+    )
+
+
+def _check_thread(leaf: IterVar, stage: StageBounds, exact: Callable[[Expr], Expr]) -> None:
+    """Raise ScheduleError where a loop turns out to have another extent than its thread axis was declared with."""
+    mark = stage.state.loops.get(leaf)
+    if mark is None or mark.thread is None or mark.thread.dom is None:
+        return
+    found, declared = stage.domains[leaf].extent, simplify(exact(mark.thread.dom.extent))
+    if can_prove(make.eq(found, declared)):
+        return
+    tag, name = mark.thread.thread_tag, stage.op.name
+    raise ScheduleError(
+        f"{tag} of '{name}' was declared with the extent {declared!r}",
+        because=f"where '{name}' is computed, its loop '{leaf.name}' has the extent {found!r}",
+        legal=f'te.thread_axis("{tag}"), which has the extent of its loop',
+        location=stage.op.loc,
+    )
 
 
 def loop_of(leaf: IterVar, stage: StageBounds) -> E.Var | None:

@@ -7,12 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..arith import simplify
 from ..ir import make
 from ..ir.axis import IterVar
-from ..schedule.relation import Relation
+from ..schedule.relation import Relation, carrying
 from ..te.tensor import ComputeOp
 from .program import data_axes
 from .run_over import ZERO, StageBounds, loop_of
@@ -44,15 +44,6 @@ def outside_reduction(stage: StageBounds) -> int:
     reduced = carrying(stage.op.reduce_axis, stage.state.relations)
     leaves = stage.state.leaves
     return next((number for number, leaf in enumerate(leaves) if leaf in reduced), len(leaves))
-
-
-def carrying(axes: Iterable[IterVar], relations: Sequence[Relation]) -> set[IterVar]:
-    """Return the axes made of any of `axes`, themselves among them."""
-    found = set(axes)
-    for relation in relations:
-        if found.intersection(relation.parents):
-            found.update(relation.children)
-    return found
 
 
 def _elements(

@@ -112,11 +112,14 @@ class ExprPrinter:
             self.assume(condition.b)
 
     def element(self, buffer: Buffer, index: Text | None) -> Text:
-        """Return the text of one element; of a buffer without dimensions, its variable or what it points to."""
+        """Return the text of one element, of one that is a vector its present lane; of a buffer without dimensions,
+        its variable or what it points to."""
         name = self.names[buffer]
-        if index is None:
-            return Text(f"{name}[0]" if buffer.scope == "global" else name)
-        return Text(f"{name}[{index}]")
+        if index is not None:
+            name = f"{name}[{index}]"
+        elif buffer.scope == "global":
+            name = f"{name}[0]"
+        return Text(f"{name}[{self.lane}]" if buffer.dtype.lanes > 1 else name)
 
     def var(self, node: E.Var, operands: list[Text]) -> Text:
         name = self.names[node]

@@ -48,6 +48,9 @@ def vector_store(out: Writer, node: Store) -> None:
     if source is not None and source.template == to.template:
         out.assign(_together(out, to), _together(out, source), node.loc)
         return
+    if to.in_registers:
+        _one_by_one(out, node)
+        return
     wide = _load_wide(out, node.value)
     name = out.scopes.declare(f"{out.exprs.names[node.buffer]}_v")
     out.line(f"{to.type} {name};")
@@ -68,8 +71,7 @@ def _one_by_one(out: Writer, node: Store) -> None:
     wide = _load_wide(out, node.value)
     if not _reads_itself(node, wide):
         with _lanes(out, lanes, wide), out.where(node.mask):
-            out.name_parts(*node.indices, node.value)
-            out.assign(out.element(node), out.exprs.text(node.value), node.loc)
+            out.update(node)
         return
     name = out.scopes.declare(f"{out.exprs.names[node.buffer]}_v")
     out.line(f"Vec<{C_TYPES[node.value.dtype.element]}, {lanes}> {name};")
@@ -85,7 +87,7 @@ def _reads_itself(node: Store, wide: dict[Expr, str]) -> bool:
     where = (node.mask, *node.indices)
     if any(_loads(root, node) for root in where):
         raise InternalError("a vector store whose mask or index reads what it stores to", ir=repr(node))
-    return any(load not in wide and load.indices[0] is not node.indices[0] for load in _loads(node.value, node))
+    return any(load not in wide and load.indices != node.indices for load in _loads(node.value, node))
 
 
 def _loads(root: Expr, node: Store) -> list[E.Load]:
@@ -115,7 +117,12 @@ def _lanes(out: Writer, count: int, wide: dict[Expr, str]) -> Generator[str]:
 
 
 def _together(out: Writer, found: Access) -> Text:
-    """Return the text of several lanes in memory: vec<4>(A + i * 4)."""
-    name, text = out.exprs.names[found.buffer], out.text(narrowed(found.base))
+    """Return the text of several lanes: vec<4>(A + i * 4), or the vector that they are."""
+    name = out.exprs.names[found.buffer]
+    if found.base is None:
+        return Text(name)
+    text = out.text(narrowed(found.base))
+    if found.in_registers:
+        return Text(f"{name}[{text}]")
     start = name if text.text == "0" else f"{name} + {text.at(RANKS['+'])}"
     return Text(f"vec<{found.template}>({start})")

@@ -9,7 +9,7 @@ from ..ir import expr as E
 from ..ir.stmt import Alloc, Buffer, Stmt
 from ..ir.visit import walk
 from ..target import Target
-from .cuda_types import c_type
+from .cuda_types import c_type, register_type
 from .cuda_vector import SHARED_ALIGN
 
 
@@ -66,7 +66,6 @@ def elements(buffer: Buffer) -> int:
 
 def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
     """Return the declaration of a buffer that a kernel allocates; a 0-D one is a plain variable."""
-    type_ = c_type(buffer.dtype)
     if buffer.scope not in ("shared", "local"):
         raise UnsupportedError(
             f"'{buffer.name}' in {buffer.scope} memory inside a kernel",
@@ -76,9 +75,11 @@ def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
         )
     extent = f"[{elements(buffer)}]" if buffer.shape else ""
     if buffer.scope == "local":
-        return f"{type_} {name}{extent};"
+        return f"{register_type(buffer.dtype)} {name}{extent};"
+    type_ = c_type(buffer.dtype)
     if buffer in shared.offsets:
+        start = f"shared_memory + {shared.offsets[buffer]}" if shared.offsets[buffer] else "shared_memory"
         if not buffer.shape:
-            return f"{type_}& {name} = *reinterpret_cast<{type_}*>(shared_memory + {shared.offsets[buffer]});"
-        return f"{type_}* const {name} = reinterpret_cast<{type_}*>(shared_memory + {shared.offsets[buffer]});"
+            return f"{type_}& {name} = *reinterpret_cast<{type_}*>({start});"
+        return f"{type_}* const {name} = reinterpret_cast<{type_}*>({start});"
     return f"__shared__ __align__({max(SHARED_ALIGN, buffer.align)}) {type_} {name}{extent};"

@@ -17,6 +17,7 @@ from .cuda_memory import declaration
 from .cuda_types import C_TYPES, c_type
 from .cuda_writer import Writer
 from .precedence import RANKS
+from .unrolling import is_unrolled
 
 LONG: Final = 30
 """Characters of a loop's end that are read at a glance."""
@@ -50,7 +51,7 @@ def _alloc(out: Writer, node: Alloc) -> None:
 
 def _begins_with_value(node: Alloc) -> bool:
     """Return whether a scalar gets its first value at once, so that this may be its declaration."""
-    if node.buffer.scope != "local" or node.buffer.shape:
+    if node.buffer.scope != "local" or node.buffer.shape or node.buffer.dtype.lanes > 1:
         return False
     first = node.body
     while isinstance(first, Seq) and first.stmts:
@@ -77,9 +78,8 @@ def _loop(out: Writer, node: For) -> None:
             f"a {node.kind.value} loop in a kernel", because="a pass should have lowered it", ir=repr(node)
         )
     first, end = out.text(narrowed(node.min)), _end(out, node)
-    unroll = dict(node.pragmas).get("unroll", node.kind is LoopKind.UNROLLED)
-    if unroll:
-        out.line("#pragma unroll" if unroll is True else f"#pragma unroll {unroll}")
+    if is_unrolled(node):
+        out.line("#pragma unroll")
     with out.scopes.block():
         name = out.exprs.names[node.var] = out.scopes.declare(node.var.name)
         out.exprs.integers.index(node.var)
@@ -101,9 +101,12 @@ def _end(out: Writer, node: For) -> str:
 
 
 def _branch(out: Writer, node: If) -> None:
-    with out.block(f"if ({out.text(node.condition)})"):
-        out.exprs.assume(node.condition)
-        write(out, node.then)
+    condition, then = node.condition, node.then
+    while node.otherwise is None and isinstance(then, If) and then.otherwise is None:
+        condition, then = E.And(condition, then.condition), then.then
+    with out.block(f"if ({out.text(condition)})"):
+        out.exprs.assume(condition)
+        write(out, then)
     if node.otherwise is not None:
         with out.alternative():
             out.exprs.assume(make.logical_not(node.condition))

@@ -42,9 +42,9 @@ def c_type(dtype: DType) -> str:
     return C_TYPES[dtype]
 
 
-def compute_type(dtype: DType) -> DType:
-    """Return the type that arithmetic of `dtype` is done in."""
-    return DType("float32") if dtype.element in SMALL_FLOATS else dtype.element
+def register_type(dtype: DType) -> str:
+    """Return the C++ type of what a thread keeps in registers, vectors too."""
+    return C_TYPES[dtype] if dtype.lanes == 1 else f"Vec<{C_TYPES[dtype.element]}, {dtype.lanes}>"
 
 
 def literal(node: E.Const) -> Text:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from ..arith import modular
+from ..dtype import DType
 from ..ir import expr as E
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
@@ -23,24 +24,38 @@ SHARED_ALIGN: Final = 16
 
 
 class Access(NamedTuple):
-    """A contiguous vector access: `lanes` elements from `base`, `align` bytes at a time."""
+    """A contiguous vector access: `lanes` elements from `base`, `align` bytes at a time.
+
+    Of a buffer whose elements are vectors, which stand in registers, it is the element at `base`.
+    """
 
     buffer: Buffer
-    base: Expr
+    base: Expr | None
     lanes: int
     align: int
 
     @property
     def template(self) -> str:
         """The arguments of `vec` and of the end of `Vec`: lanes, and the alignment where it is not the natural one."""
-        size = self.lanes * self.buffer.dtype.bytes
-        natural = min(size & -size, WIDEST)
-        return f"{self.lanes}" if self.align == natural else f"{self.lanes}, {self.align}"
+        return (
+            f"{self.lanes}" if self.align == natural(self.buffer.dtype, self.lanes) else f"{self.lanes}, {self.align}"
+        )
 
     @property
     def type(self) -> str:
         """The C++ type of the lanes together."""
-        return f"Vec<{C_TYPES[self.buffer.dtype]}, {self.template}>"
+        return f"Vec<{C_TYPES[self.buffer.dtype.element]}, {self.template}>"
+
+    @property
+    def in_registers(self) -> bool:
+        """Whether it is a vector of its own, nothing of an array."""
+        return self.buffer.dtype.lanes > 1
+
+
+def natural(dtype: DType, lanes: int) -> int:
+    """Return the alignment of so many elements as a `Vec` of its own has it, in bytes."""
+    size = lanes * dtype.element.bytes
+    return min(size & -size, WIDEST)
 
 
 def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Access | None:
@@ -48,6 +63,8 @@ def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Access | None:
 
     Local arrays are registers: their elements are moved one by one, for nothing.
     """
+    if (lanes := buffer.dtype.lanes) > 1:
+        return Access(buffer, indices[0] if indices else None, lanes, natural(buffer.dtype, lanes))
     if buffer.scope == "local" or not indices or not isinstance(indices[0], E.Ramp):
         return None
     ramp = indices[0]
@@ -78,5 +95,6 @@ def wide_loads(roots: Iterable[Expr], held: Iterable[Expr]) -> Iterator[tuple[E.
     """
     certain = set(held)
     for node in always(roots):
-        if isinstance(node, E.Load) and node.mask in certain and (found := access(node.buffer, node.indices)):
+        found = access(node.buffer, node.indices) if isinstance(node, E.Load) and node.mask in certain else None
+        if isinstance(node, E.Load) and found is not None and not found.in_registers:
             yield node, found

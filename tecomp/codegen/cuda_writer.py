@@ -104,8 +104,8 @@ class Writer:
         return Text(f"{type_} {place}") if type_ else place
 
     def update(self, node: Store) -> None:
-        """Print the assignment of a scalar store; x = x + y is `x += y`."""
-        added = _increment(node)
+        """Print the assignment of a store, to a vector's present lane; x = x + y is `x += y`."""
+        added = self._increment(node)
         if added is not None and not self.exprs.plain(node.value):  # it has to wrap
             added = None
         value = node.value if added is None else added
@@ -114,21 +114,20 @@ class Writer:
             symbol = "=" if added is None else "+="
             self.assign(self.element(node), self.exprs.text(value), node.loc, symbol)
 
+    def _increment(self, node: Store) -> Expr | None:
+        """Return y where a store is x = x + y, in a type that C++ computes in."""
+        value = node.value
+        if not isinstance(value, E.Add) or value.dtype.element.bits < 32 or not isinstance(value.a, E.Load):
+            return None
+        read = value.a
+        same = read.buffer is node.buffer and all(x is y for x, y in zip(read.indices, node.indices, strict=True))
+        return value.b if same and self.exprs.holds(read.mask) else None
+
     def assign(self, place: Text, value: Text, loc: Location | None, symbol: str = "=") -> None:
         """Print `place = value;`, and where the user wrote it, when the last such line was from elsewhere."""
         mark = f"  // {loc}" if loc is not None and loc != self._loc else ""
         self._loc = loc or self._loc
         self.line(f"{place} {symbol} {value};{mark}")
-
-
-def _increment(node: Store) -> Expr | None:
-    """Return y where a store is x = x + y, in a type that C++ computes in."""
-    value = node.value
-    if not isinstance(value, E.Add) or value.dtype.bits < 32 or not isinstance(value.a, E.Load):
-        return None
-    read = value.a
-    same = read.buffer is node.buffer and all(x is y for x, y in zip(read.indices, node.indices, strict=True))
-    return value.b if same and read.mask is make.TRUE else None
 
 
 def _conditional(node: Expr) -> tuple[Expr, Expr, Expr]:

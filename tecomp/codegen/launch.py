@@ -1,7 +1,7 @@
 """The host part of a CUDA program as Python text: which kernels run, how often, over which grid.
 
     def host(launch, alloc, X, scan, m, n):
-      launch('myscan_kernel', ((n + 255) // 256, 1, 1), (256, 1, 1), 0, X, scan, m, n)
+      launch('myscan_scan', ((n + 255) // 256, 1, 1), (256, 1, 1), 0, X, scan, m, n)
 
 `launch(kernel, grid, block, shared_bytes, *arguments)` and `alloc(dtype, elements)` are the runtime's; buffers are
 whatever it passes on to `launch`, sizes are ints.
@@ -25,9 +25,9 @@ from ..ir.stmt import Alloc, Buffer, For, If, Launch, Let, Seq, Stmt, Store
 from ..ir.text_expr import ExprText
 from ..ir.visit import rewrite_expr, walk
 from ..target import Target
-from .cuda_kernel import Kernel, print_kernel
+from .cuda_kernel import RESERVED, Kernel, print_kernel
 from .cuda_limits import BLOCK_TAGS, GRID_TAGS
-from .cuda_names import Scopes, legal
+from .cuda_names import Scopes
 from .names import PYTHON_RESERVED
 
 INDENT: Final = "  "
@@ -47,8 +47,7 @@ class HostPrinter:
         self._indices: dict[E.Var, E.Var] = {}
         self._table = {E.Var: self.index, **_PYTHON}
         self._text = ExprText(self._names.__getitem__)
-        launches = sum(isinstance(node, Launch) for node in walk(func.body))
-        self._serial = launches > 1
+        self._kernel_names = Scopes(RESERVED)
 
     def print(self) -> str:
         """Return the text of `host`; the kernels are in `kernels` then."""
@@ -124,8 +123,7 @@ class HostPrinter:
                 stack.append(node.body)
 
     def launch(self, node: Launch) -> None:
-        serial = f"_{len(self.kernels) + 1}" if self._serial else ""
-        name = f"{legal(self.func.name, ())}_kernel{serial}"
+        name = self._kernel_names.declare(f"{self.func.name}_{_last_stored(node)}")
         kernel = print_kernel(node, name, self._scope, set(self.func.params), self.target)
         self.kernels.append(kernel)
         extents = {tag: self.text(var.extent) for tag, var in node.threads if var.extent is not None}
@@ -172,6 +170,12 @@ class HostPrinter:
             legal='bind one of its axes: s[T].bind(axis, te.thread_axis("blockIdx.x"))',
             location=node.loc,
         )
+
+
+def _last_stored(node: Launch) -> str:
+    """Return the name of the stage that a kernel is for: the last whose result outlives it."""
+    names = [stmt.buffer.name for stmt in walk(node) if isinstance(stmt, Store) and stmt.buffer.scope == "global"]
+    return names[-1] if names else "kernel"
 
 
 def elements(buffer: Buffer) -> Expr:

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import subprocess
+import sys
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import llvmlite.binding as llvm
 
-from ..errors import InternalError
+from ..errors import InternalError, UserError
 from .llvm_library import LIBRARY, VECTOR_ABI
+from .llvm_stores import plain_stores
 
 _BASELINE: Final = {"sse2"}
 """What is known of a CPU that is only named: x86-64 itself."""
+
+_NAMED_FEATURES: Final = {"x86_64": "+64bit,+sse2"}
+"""What a CPU that is only named has besides its own: LLVM names older ones, for which it makes no 64-bit code."""
+
+_LIST_CPUS: Final = """\
+import llvmlite.binding as llvm
+llvm.initialize_native_target()
+llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(features="+help")
+"""
 
 _LARGE: Final = 6000
 """Lines of a module past which LLVM looks for no vectors and unrolls nothing of its own: its time for that grows with
 the square of a function, minutes for a thousand loops. What the schedule vectorizes and unrolls stays so."""
 
+
+_MASKED_STORE: Final = "@llvm.masked.store."
 
 LINUX_NAMES: Final = {
     "sse4.1": "sse4_1",
@@ -78,12 +93,27 @@ class Cpu(NamedTuple):
 
 @cache
 def cpu(name: str = "") -> Cpu:
-    """Return the CPU of that name; of no name, the present one with all that it has."""
+    """Return the CPU of that name; of no name, the present one with all that it has. UserError where LLVM knows none."""
     if name:
+        known = known_cpus()
+        if known and name not in known:
+            raise UserError(
+                f"unknown target 'llvm -mcpu={name}'",
+                because=f"LLVM knows no CPU {name!r}",
+                legal=[*get_close_matches(name, sorted(known)), "no -mcpu, for the present CPU"],
+            )
         return Cpu(name, "")
     present = llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features().flatten()
     return Cpu(present, f"{features},+prefer-256-bit" if present in _HALVES else features)
+
+
+@cache
+def known_cpus() -> frozenset[str]:
+    """Return the CPUs that LLVM knows: it only prints them, so that a process of its own is asked."""
+    asked = subprocess.run([sys.executable, "-c", _LIST_CPUS], capture_output=True, text=True, check=False)
+    lines = [line.split() for line in asked.stderr.splitlines()]
+    return frozenset(words[0] for words in lines if words[1:4] == ["-", "Select", "the"])
 
 
 @cache
@@ -92,7 +122,8 @@ def machine(cpu: Cpu) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(triple())
-    return target.create_target_machine(cpu=cpu.name, features=cpu.features, opt=3, reloc="pic", codemodel="small")
+    features = cpu.features or _NAMED_FEATURES.get(platform.machine(), "")
+    return target.create_target_machine(cpu=cpu.name, features=features, opt=3, reloc="pic", codemodel="small")
 
 
 def triple() -> str:
@@ -130,23 +161,21 @@ def compiled(source: str, cpu: Cpu) -> bytes:
         module.verify()
     except RuntimeError as error:
         raise InternalError("LLVM refused the generated code", because=str(error), ir=source) from error
-    module.triple, module.data_layout = triple(), str(target.target_data)
-    _optimise(module, target, source.count("\n"))
-    return target.emit_object(module)
+    return target.emit_object(_optimised(module, target, source))
 
 
 def assembly(source: str, cpu: Cpu) -> str:
     """Return the machine code of a module as assembly text."""
     target = machine(cpu)
-    module = llvm.parse_assembly(source)
+    return target.emit_assembly(_optimised(llvm.parse_assembly(source), target, source))
+
+
+def _optimised(module: Any, target: Any, source: str) -> Any:
+    """Return the module parsed from `source` as the target machine's code is made of it."""
     module.triple, module.data_layout = triple(), str(target.target_data)
-    _optimise(module, target, source.count("\n"))
-    return target.emit_assembly(module)
-
-
-def _optimise(module: Any, target: Any, lines: int) -> None:
-    large = lines > _LARGE
+    large = source.count("\n") > _LARGE
     options = llvm.create_pipeline_tuning_options(speed_level=1 if large else 3)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = not large
     passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(module, passes)
+    return llvm.parse_assembly(plain_stores(str(module))) if _MASKED_STORE in source else module

@@ -75,11 +75,6 @@ def memory_type(dtype: DType) -> str:
     return vector(MEMORY[dtype.element], dtype.lanes)
 
 
-def memory_bytes(dtype: DType) -> int:
-    """Return how many bytes one element of a buffer takes."""
-    return dtype.bytes
-
-
 def constant(number: float | bool, type: str) -> Value:
     """Return `number` in every lane of `type`."""
     element = element_of(type)

@@ -22,8 +22,9 @@ def signature(func: Func) -> dict[str, Any]:
     """Return the signature of `func`, JSON-able.
 
     X: float32[m, n + 1] -> {"name": "X", "kind": "buffer", "dtype": "float32", "shape": ["m", "n + 1"],
-    "strides": None, "output": False, "align": 4}; a scalar -> {"name": "a", "kind": "scalar", "dtype": "float32"}. An
-    extent is an int or a Python expression over scalar parameters and "sizes", which a call solves from its arrays.
+    "strides": None, "output": False, "align": 4}; a scalar -> {"name": "a", "kind": "scalar", "dtype": "float32"},
+    and "least": 0 where it is a size. An extent is an int or a Python expression over scalar parameters and "sizes",
+    which a call solves from its arrays.
     Strides count elements; None is row-major without gaps. A buffer of vectors has their lanes as its last dimension.
     What the function requires of its sizes is in "requires", each condition with its reason.
     """
@@ -37,11 +38,16 @@ def signature(func: Func) -> dict[str, Any]:
     params = [
         _buffer(param, label, param in func.outputs, known)
         if isinstance(param, Buffer)
-        else {"name": label, "kind": "scalar", "dtype": _plain(param.dtype)}
+        else _scalar(param, label)
         for param, label in zip(func.params, labels, strict=True)
     ]
     requires = [[_text(condition, known), reason] for condition, reason in func.requires]
     return {"name": func.name, "params": params, "sizes": list(sizes.values()), "requires": requires}
+
+
+def _scalar(param: E.Var, label: str) -> dict[str, Any]:
+    least = {"least": int(param.min.value)} if isinstance(param.min, E.Const) else {}
+    return {"name": label, "kind": "scalar", "dtype": _plain(param.dtype), **least}
 
 
 def _buffer(buffer: Buffer, label: str, output: bool, known: dict[E.Var, str]) -> dict[str, Any]:

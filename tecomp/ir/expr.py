@@ -299,15 +299,6 @@ class Call(Expr):
         return self.dtype
 
 
-class TensorLike(Protocol):
-    """What an expression needs to know of the tensor it reads."""
-
-    @property
-    def dtype(self) -> DType: ...
-    @property
-    def name(self) -> str: ...
-
-
 class TensorRead(Expr):
     """tensor(indices): an element of another stage's result; lowering turns it into a Load."""
 

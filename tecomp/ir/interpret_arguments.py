@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InternalError, UserError
 from .evaluate import evaluate, scalar
-from .expr import Var
+from .expr import Const, Var
 from .func import Func
 from .node import Expr
 from .stmt import Buffer
@@ -40,7 +40,7 @@ def known(values: Values) -> dict[Var, int]:
 def _argument(param: Buffer | Var, value: Any) -> Any:
     """Return an array of the parameter's type and rank, or a scalar of its type."""
     if isinstance(param, Var):
-        return scalar(param.dtype, value)
+        return _number(param, scalar(param.dtype, value))
     if not isinstance(value, np.ndarray):
         raise UserError(f"{param.name!r} was given {type(value).__name__}", because="it takes a NumPy array")
     rank = len(param.shape) + (param.dtype.lanes > 1)
@@ -49,6 +49,13 @@ def _argument(param: Buffer | Var, value: Any) -> Any:
             f"{param.name!r} was given an array of {value.dtype} with {value.ndim} dimensions",
             because=f"it takes {param.dtype.element} with {rank}",
         )
+    return value
+
+
+def _number(param: Var, value: Any) -> Any:
+    """Return the value of a scalar, which may not be less than its least one."""
+    if isinstance(param.min, Const) and value < param.min.value:
+        raise UserError(f"{param.name!r} was given {value}", because=f"it is at least {param.min.value}")
     return value
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from ..dtype import FLOAT32, INDEX, INT32, DType
 from ..errors import UserError, UserTypeError
 from . import expr as E
-from .axis import IterVar
 from .constant import FALSE, TRUE, cast_const, const, fold_numbers, trunc_quotient, wrap
 from .node import OPERATORS, Expr
 
@@ -420,11 +419,6 @@ def truth(value: Expr) -> bool:
         because="its value is known only when the program runs",
         legal="te.all, te.any, te.if_then_else in place of and, or, not, if",
     )
-
-
-def as_axis_vars(value: Any) -> Any:
-    """Return the variable of an axis, anything else as it is."""
-    return value.var if isinstance(value, IterVar) else value
 
 
 OPERATORS.update(

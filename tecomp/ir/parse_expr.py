@@ -82,6 +82,11 @@ def is_literal(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
+def _same_lanes(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    lanes = max(a.dtype.lanes, b.dtype.lanes)
+    return broadcast(a, lanes), broadcast(b, lanes)
+
+
 class ExprReader:
     """Builds expressions; `scope` maps names to variables and buffers, `default` types literals that nothing types."""
 
@@ -143,14 +148,24 @@ class ExprReader:
         else:
             left = self(a, want)
             right = self(b, left.dtype.element if is_literal(b) and not is_literal(a) else want)
-        lanes = max(left.dtype.lanes, right.dtype.lanes)
-        return broadcast(left, lanes), broadcast(right, lanes)
+        return _same_lanes(left, right)
 
     def operator(self, node: ast.BinOp, want: DType | None) -> Expr:
+        """Read a chain, which Python nests to the left, from its innermost operator on: it may be long."""
+        chain = [node]
+        while isinstance(node.left, ast.BinOp):
+            node = node.left
+            chain.append(node)
+        result = self.operation(node, *self.siblings(node.left, node.right, want))
+        for outer in reversed(chain[:-1]):
+            right = self(outer.right, result.dtype.element if is_literal(outer.right) else want)
+            result = self.operation(outer, *_same_lanes(result, right))
+        return result
+
+    def operation(self, node: ast.BinOp, a: Expr, b: Expr) -> Expr:
         kind = type(node.op)
         if kind not in _ARITHMETIC and kind not in _BITS:
             raise self.text.error(node, f"{kind.__name__} is not part of the notation")
-        a, b = self.siblings(node.left, node.right, want)
         return _ARITHMETIC[kind](a, b) if kind in _ARITHMETIC else E.Call(a.dtype, _BITS[kind], (a, b))
 
     def compare(self, node: ast.Compare, _want: DType | None) -> Expr:

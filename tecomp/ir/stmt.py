@@ -229,6 +229,11 @@ class Seq(Stmt):
         self.stmts, self.loc = stmts, loc
 
 
+def in_order(stmt: Stmt) -> tuple[Stmt, ...]:
+    """Return the statements of a Seq; any other statement alone."""
+    return stmt.stmts if isinstance(stmt, Seq) else (stmt,)
+
+
 class Evaluate(Stmt):
     """value evaluated for its effect: a barrier, a prefetch."""
 

@@ -1,10 +1,11 @@
-"""The one traversal, in two verbs: `walk` asks, `rewrite` changes."""
+"""The one traversal, in two verbs: `walk` asks, `rewrite` changes. `conjuncts` asks of one condition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .expr import And
 from .node import Expr
 from .stmt import Stmt
 
@@ -30,6 +31,17 @@ def walk(root: Expr | Stmt) -> Iterator[Any]:
         else:
             yield node
             stack.extend(reversed([*node.expressions(), *node.substatements()]))
+
+
+def conjuncts(condition: Expr) -> Iterator[Expr]:
+    """Yield the conditions that all must hold for `condition` to hold."""
+    stack = [condition]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, And):
+            stack += [node.b, node.a]
+        else:
+            yield node
 
 
 def rewrite_expr(root: Expr, table: ExprTable, memo: dict[Expr, Expr] | None = None) -> Expr:

@@ -20,7 +20,11 @@ def check_arguments(schedule: Schedule, args: Sequence[Any]) -> None:
     computed = {stage.op for stage in schedule.stages}
     for number, arg in enumerate(args):
         if isinstance(arg, Tensor) and arg.op not in computed and not isinstance(arg.op, PlaceholderOp):
-            raise UserError(f"argument {number}, '{arg.name}'", because="it is no tensor of this schedule")
+            raise UserError(
+                f"argument {number}, '{arg.name}', is no tensor of this schedule",
+                because="no output reads it",
+                legal=f"what the outputs read, and the outputs: {', '.join(op.name for op in schedule.outputs)}",
+            )
     for stage in schedule.stages:
         if stage.state.attach is INLINE and any(stage.op.output(n) in tensors for n in range(stage.op.num_outputs)):
             raise UserError(
@@ -37,16 +41,21 @@ def check_arguments(schedule: Schedule, args: Sequence[Any]) -> None:
 
 
 def _check_kinds(args: Sequence[Any]) -> None:
-    seen: set[Any] = set()
+    seen: dict[Any, int] = {}
     for number, arg in enumerate(args):
         if not isinstance(arg, (Tensor, E.Var)):
             raise UserTypeError(
-                f"argument {number} is a {type(arg).__name__}",
+                f"argument {number} is of type {type(arg).__name__}",
+                because="a program's arguments are arrays and scalars",
                 legal="a tensor (of placeholder, compute, scan) or a te.var",
             )
         if arg in seen:
-            raise UserError(f"argument {number}, '{arg.name}'", because="it is given twice")
-        seen.add(arg)
+            raise UserError(
+                f"argument {number}, '{arg.name}', is given twice",
+                because=f"it is argument {seen[arg]} already",
+                legal="each tensor once: a call takes one array for it",
+            )
+        seen[arg] = number
 
 
 def _check_inputs(schedule: Schedule, tensors: set[Tensor], states: set[Tensor]) -> None:

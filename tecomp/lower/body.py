@@ -10,7 +10,8 @@ from ..ir.node import Expr
 from ..ir.stmt import Buffer, If, Let, Seq, Stmt, Store
 from ..ir.subst import substitute
 from ..ir.visit import ExprTable, rewrite_expr
-from ..te.tensor import ComputeOp, Tensor
+from ..te.tensor import ComputeOp
+from .choice import Choices
 from .storage import Storage
 
 
@@ -22,13 +23,9 @@ class Body:
         self.stage, self.op, self.storage = stage, stage.op, storage
         first = program.bodies[stage.op][0]
         self.reduce = first if isinstance(first, E.Reduce) else None
-        table: ExprTable = {E.TensorRead: self._load}
+        table: ExprTable = {E.TensorRead: storage.load, E.Select: Choices(stage.guards).select}
         memo: dict[Expr, Expr] = {}
         self.parts = [rewrite_expr(part, table, memo) for part in stage.body]
-
-    def _load(self, node: E.TensorRead) -> Expr:
-        tensor: Tensor = node.tensor
-        return make.load(self.storage.buffer(tensor), self.storage.indices(tensor, node.indices))
 
     def elements(self) -> list[tuple[Buffer, tuple[Expr, ...]]]:
         """Return for each result the buffer and the indices of the element that the loop variables name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..arith import can_prove
+from ..bounds.index import is_exact
 from ..bounds.infer import infer
 from ..bounds.program import Program
 from ..dtype import INDEX
@@ -13,7 +14,7 @@ from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.func import Func, Level
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store, in_order
 from ..schedule.schedule import Schedule
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
 from .arguments import check_arguments
@@ -39,7 +40,9 @@ def lower_schedule(schedule: Schedule, args: Sequence[Tensor | E.Var], name: str
         for arg, param in zip(args, params, strict=True)
         if isinstance(arg, Tensor) and isinstance(param, Buffer) and not isinstance(arg.op, PlaceholderOp)
     )
-    return Func(name, params, outputs, assembly.root(), Level.LOOPS, tuple(_required_steps(program)))
+    body, scalars = assembly.root(), [arg for arg in args if isinstance(arg, E.Var)]
+    requires = (*_required_steps(program), *_required_fits(program, scalars))
+    return Func(name, params, outputs, body, Level.LOOPS, requires)
 
 
 def _required_steps(program: Program) -> Iterator[tuple[Expr, str]]:
@@ -48,14 +51,25 @@ def _required_steps(program: Program) -> Iterator[tuple[Expr, str]]:
         depth, steps = program.depth(scan), program.shape(scan)[0]
         enough = make.le(depth, steps)
         if not can_prove(enough):
-            yield enough, f"the scan '{scan.name}' starts from {depth!r} steps"
+            yield enough, f"the scan '{scan.name}' needs the steps of its init, {depth!r}"
+
+
+def _required_fits(program: Program, scalars: Sequence[E.Var]) -> Iterator[tuple[Expr, str]]:
+    """Yield that a scalar argument fits in its declared type, where a value of that type is made of it."""
+    for arg in scalars:
+        size = program.indexer.sizes.get(arg)
+        if size is not None and size in program.indexer.wrapped and arg.dtype.bits < 64:
+            least, greatest = arg.dtype.limits()
+            for fits in (make.le(make.index(least), size), make.le(size, make.index(greatest))):
+                if not can_prove(fits):
+                    yield fits, f"'{arg.name}' is an {arg.dtype}, and used as one"
 
 
 def _parameter(arg: Tensor | E.Var, program: Program) -> Buffer | E.Var:
     if isinstance(arg, Tensor):
         shape = tuple(program.indexer.extent(extent) for extent in arg.shape)
         return Buffer(arg.name, shape, arg.dtype, loc=arg.op.loc)
-    return program.indexer.size(arg) if arg.dtype.kind == "int" else arg
+    return program.indexer.size(arg) if is_exact(arg.dtype) else arg
 
 
 class _Assembly:
@@ -78,8 +92,7 @@ class _Assembly:
         nests = [nest for op in ops for nest in self._nests(op)]
         if not nests:
             return rest
-        tail = rest.stmts if isinstance(rest, Seq) else (rest,)
-        steps = (*nests, *tail)
+        steps = (*nests, *in_order(rest))
         stmt = steps[0] if len(steps) == 1 else Seq(steps)
         for buffer in reversed(dict.fromkeys(buffer for op in ops for buffer in self._temporaries(op))):
             stmt = Alloc(buffer, stmt, loc=buffer.loc)
@@ -95,7 +108,7 @@ class _Assembly:
         def producers(leaf: IterVar, rest: Stmt) -> Stmt:
             return self._with_stages(self.inside.get((op, leaf), []), rest)
 
-        nest = Nest(stage, producers)
+        nest = Nest(stage, producers, self.storage)
         if isinstance(op, ComputeOp):
             body = Body(self.program, self.storage, stage)
             if stage.start is None:

@@ -11,15 +11,19 @@ C(i) = sum over k of A[i, k], i split by 4      for i_outer in range((n + 3) // 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from ..bounds.run_over import StageBounds
 from ..bounds.start import outside_reduction
+from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.stmt import For, If, LoopKind, Seq, Stmt
+from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
 from .body import Body
+from .storage import Storage
 
 Producers = Callable[[IterVar, Stmt], Stmt]
 """Puts the stages computed at that leaf, and the memory they need, in front of the rest of its loop's body."""
@@ -28,14 +32,14 @@ Producers = Callable[[IterVar, Stmt], Stmt]
 class Nest:
     """Builds the nest of one stage, from the inside out."""
 
-    def __init__(self, stage: StageBounds, producers: Producers) -> None:
-        self.stage, self.producers = stage, producers
+    def __init__(self, stage: StageBounds, producers: Producers, storage: Storage) -> None:
+        self.stage, self.producers, self.storage = stage, producers, storage
         self.leaves = stage.state.leaves
         self.guards = _placed(stage)
 
     def around(self, inner: Stmt) -> Stmt:
         """Return `inner` in all loops of the stage."""
-        return _guarded(self._loops(inner, self.leaves), self.guards.get(None, ()))
+        return self._guarded(self._loops(inner, self.leaves), self.guards.get(None, ()))
 
     def compute(self, body: Body) -> Stmt:
         """Return the nest of a computation that is no reduction."""
@@ -46,35 +50,47 @@ class Nest:
         count = outside_reduction(self.stage)
         outer, inner = self.leaves[:count], self.leaves[count:]
         update = self._loops(self._stored(body.step()), inner)
-        nest = self._loops(Seq((Nest(start, _alone).inside(self, count, start_body), update)), outer)
-        return _guarded(nest, self.guards.get(None, ()))
+        nest = self._loops(Seq((Nest(start, _alone, self.storage).inside(self, count, start_body), update)), outer)
+        return self._guarded(nest, self.guards.get(None, ()))
 
     def inside(self, whole: Nest, count: int, body: Body) -> Stmt:
         """Return this reduction's start in its leaves from `count` on, under the guards that `whole` does not ask."""
         asked = set(whole.stage.guards)
         around = [guard for leaf in (None, *self.leaves[:count]) for guard in self.guards.get(leaf, ())]
         start = self._loops(self._stored(body.start()), self.leaves[count:])
-        return _guarded(start, [guard for guard in around if guard not in asked])
+        return self._guarded(start, [guard for guard in around if guard not in asked])
 
     def _loops(self, inner: Stmt, leaves: Sequence[IterVar]) -> Stmt:
         for leaf in reversed(leaves):
-            inner = self.producers(leaf, _guarded(inner, self.guards.get(leaf, ())))
+            inner = self.producers(leaf, self._guarded(inner, self.guards.get(leaf, ())))
             inner = self._loop(leaf, inner)
         return inner
 
     def _loop(self, leaf: IterVar, body: Stmt) -> Stmt:
-        var = self.stage.loops[leaf]
+        var, mark = self.stage.loops[leaf], self.stage.state.mark(leaf)
         if var is None:
-            return body
-        mark = self.stage.state.loops.get(leaf)
-        if mark is None:
-            return For(var, LoopKind.SERIAL, body, loc=self.stage.op.loc)
+            return _with_pragmas(body, mark.pragmas) if mark.pragmas else body
         tag = mark.thread.thread_tag if mark.thread is not None else ""
-        return For(var, mark.kind, body, tag, tuple(mark.pragmas), loc=self.stage.op.loc)
+        extent = self.storage.loaded(var.extent) if var.extent is not None else None
+        if extent is not var.extent:
+            old, var = var, E.Var(var.name, var.dtype, var.min, extent)
+            body = substitute_stmt(body, {old: var})
+        return For(var, mark.kind, body, tag, mark.pragmas, loc=self.stage.op.loc)
 
     def _stored(self, stores: Stmt) -> Stmt:
         predicate = self.stage.predicate
         return stores if predicate is None else If(predicate, stores, loc=stores.loc)
+
+    def _guarded(self, stmt: Stmt, guards: Collection[Expr]) -> Stmt:
+        return If(make.logical_and(*map(self.storage.loaded, guards)), stmt, loc=stmt.loc) if guards else stmt
+
+
+def _with_pragmas(body: Stmt, pragmas: tuple[tuple[str, Any], ...]) -> Stmt:
+    """Give the pragmas of a loop that is none, of one iteration, to those in it; their own are nearer and stay."""
+    if not isinstance(body, For) or body.kind is LoopKind.THREAD:
+        return body.map(lambda part: _with_pragmas(part, pragmas), lambda expr: expr)
+    own = dict(body.pragmas)
+    return body.copy(pragmas=(*body.pragmas, *(pragma for pragma in pragmas if pragma[0] not in own)))
 
 
 def _alone(leaf: IterVar, rest: Stmt) -> Stmt:
@@ -90,7 +106,3 @@ def _placed(stage: StageBounds) -> dict[IterVar | None, list[Expr]]:
         deepest = max((leaf_of[node] for node in walk(guard) if node in leaf_of), default=-1)
         placed.setdefault(stage.state.leaves[deepest] if deepest >= 0 else None, []).append(guard)
     return placed
-
-
-def _guarded(stmt: Stmt, guards: Collection[Expr]) -> Stmt:
-    return If(make.logical_and(*guards), stmt, loc=stmt.loc) if guards else stmt

@@ -7,13 +7,15 @@ from typing import Any
 
 from ..arith import simplify
 from ..bounds.program import Program
-from ..bounds.run_over import Bounds, StageBounds
+from ..bounds.run_over import ZERO, Bounds, StageBounds
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
+from ..ir.axis import Range
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
-from ..te.tensor import ComputeOp, Operation, Tensor
+from ..ir.visit import rewrite_expr
+from ..te.tensor import ComputeOp, Operation, ScanOp, Tensor
 
 _ALIGN = 64
 """Temporaries start on a cache line: a vector of any width is aligned at their start."""
@@ -39,8 +41,23 @@ class Storage:
         owner = self.program.alias.get(tensor, tensor)
         if owner in self.arguments:
             return tuple(simplify(index) for index in at)
-        region = self.bounds[owner.op].region
-        return tuple(simplify(make.sub(index, held.min)) for index, held in zip(at, region, strict=True))
+        return tuple(simplify(make.sub(index, held.min)) for index, held in zip(at, self._held(owner), strict=True))
+
+    def load(self, node: E.TensorRead) -> Expr:
+        """Return the load of an element that is read."""
+        tensor: Tensor = node.tensor
+        return make.load(self.buffer(tensor), self.indices(tensor, node.indices))
+
+    def loaded(self, expr: Expr) -> Expr:
+        """Return `expr` with the elements that it reads loaded."""
+        return rewrite_expr(expr, {E.TensorRead: self.load})
+
+    def _held(self, tensor: Tensor) -> tuple[Range, ...]:
+        """Return what is computed of each dimension; besides time, the states of a scan have dimensions of their own."""
+        region = self.bounds[tensor.op].region
+        if not isinstance(tensor.op, ScanOp):
+            return region
+        return (region[0], *(Range(ZERO, self.program.indexer.extent(extent)) for extent in tensor.shape[1:]))
 
     def is_temporary(self, tensor: Tensor) -> bool:
         """Return whether `tensor` needs memory that is neither an argument's nor a scan's."""
@@ -74,7 +91,7 @@ class Storage:
 
     def _temporary(self, tensor: Tensor) -> Buffer:
         stage = self.bounds[tensor.op]
-        shape = tuple(held.extent for held in stage.region)
+        shape = tuple(held.extent for held in self._held(tensor))
         if stage.scope != "global":
             self._require_constant(stage, shape)
         return Buffer(tensor.name, shape, tensor.dtype, stage.scope, align=_ALIGN, loc=tensor.op.loc)

@@ -150,7 +150,7 @@ class _Sync:
         after, self.pending = self.pending, start
         otherwise = node.otherwise
         if otherwise is not None:
-            otherwise = self.stmt(otherwise, scope.under(make.TRUE, varies))
+            otherwise = self.stmt(otherwise, scope.under(make.logical_not(node.condition), varies))
         self.pending = self.pending | after
         same = then is node.then and otherwise is node.otherwise
         return node if same else node.copy(then=then, otherwise=otherwise)

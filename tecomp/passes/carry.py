@@ -19,7 +19,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store, in_order
 from ..ir.subst import substitute
 from ..ir.visit import rewrite, walk
 from ..target import Target
@@ -55,10 +55,6 @@ def _loop(loop: For) -> Stmt:
     return _in_registers(loop, carried) if carried else loop
 
 
-def _top(loop: For) -> tuple[Stmt, ...]:
-    return loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
-
-
 def _carried(loop: For) -> list[Carried]:
     """Return the stores at the loop's top level whose elements later iterations read, where no other store may touch
     them."""
@@ -67,7 +63,7 @@ def _carried(loop: For) -> list[Carried]:
     stores = [node for node in nodes if isinstance(node, Store)]
     inner = bound_vars(loop)
     found: list[Carried] = []
-    top = _top(loop)
+    top = in_order(loop.body)
     for number, store in enumerate(top):
         if isinstance(store, Store) and store.buffer.scope == "global" and store.mask is make.TRUE:
             steps = {load: step for load in loads if (step := _steps_later(store, load, loop.var))}
@@ -113,7 +109,7 @@ def _in_registers(loop: For, carried: list[Carried]) -> Stmt:
         for store in held
         for step, register in enumerate(held[store], 1)
     ]
-    top = _top(loop)
+    top = in_order(loop.body)
     steps: list[Stmt] = []
     shifts: list[Stmt] = []
     fresh: list[Buffer] = []

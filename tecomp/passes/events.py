@@ -11,9 +11,8 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt
-from ..ir.visit import walk
+from ..ir.visit import conjuncts, walk
 from .accesses import Access, accesses, has, uses
-from .guards import conjuncts
 from .overlap import Place
 
 BARRIER: Final = make.call("barrier_block", "int32")
@@ -121,7 +120,7 @@ class Events:
         found, closed = self._edge(node.then, scope.under(node.condition, varies), order)
         other, also = [], False
         if node.otherwise is not None:
-            other, also = self._edge(node.otherwise, scope.under(make.TRUE, varies), order)
+            other, also = self._edge(node.otherwise, scope.under(make.logical_not(node.condition), varies), order)
         asked = [] if closed and also and order < 0 else self.of(node.condition, scope)
         return [*asked, *found, *other], closed and also
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..dtype import INDEX
@@ -10,7 +10,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import If, Seq, Stmt
-from ..ir.visit import rewrite, walk
+from ..ir.visit import conjuncts, rewrite, walk
 
 
 def comparisons(body: Stmt, var: E.Var) -> list[E.Compare]:
@@ -26,17 +26,6 @@ def comparisons(body: Stmt, var: E.Var) -> list[E.Compare]:
                 ):
                     found[part] = None
     return list(found)
-
-
-def conjuncts(condition: Expr) -> Iterator[Expr]:
-    """Yield the conditions that all must hold for `condition` to hold."""
-    stack = [condition]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, E.And):
-            stack += [node.b, node.a]
-        else:
-            yield node
 
 
 def decided(body: Stmt, known: Mapping[Expr, bool]) -> Stmt:

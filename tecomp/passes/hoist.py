@@ -1,4 +1,4 @@
-"""Hoist: what every iteration of a loop repeats moves in front of it, and equal guards in a row become one.
+"""Hoist: what every iteration of a loop repeats moves in front of it; equal guards and values in a row become one.
 
     for i in range(n):                    if j < m:
         if j < m:                             t = alloc(f32[16])
@@ -17,11 +17,11 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt
-from ..ir.visit import rewrite
+from ..ir.stmt import Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt, in_order
+from ..ir.subst import substitute_stmt
+from ..ir.visit import conjuncts, rewrite
 from ..target import Target
 from .accesses import has, uses
-from .guards import conjuncts
 
 ONE_AFTER_THE_OTHER: Final = (LoopKind.SERIAL, LoopKind.UNROLLED)
 
@@ -33,7 +33,15 @@ def run(func: Func, target: Target) -> Func:
 
 def hoisted(root: Stmt) -> Stmt:
     """Return `root` with what its loops repeat in front of them."""
-    return rewrite(root, stmts={For: in_front, Seq: one_guard})
+    return rewrite(root, stmts={For: in_front, Seq: one_guard, Alloc: _guard_first})
+
+
+def _guard_first(alloc: Alloc) -> Stmt:
+    """t = alloc; if c: a  ->  if c: (t = alloc; a), where c reads no memory."""
+    guard = alloc.body
+    if not isinstance(guard, If) or guard.otherwise is not None or has(guard.condition, E.Load):
+        return alloc
+    return guard.copy(then=alloc.copy(body=guard.then))
 
 
 def in_front(loop: For) -> Stmt:
@@ -53,16 +61,19 @@ def _alloc_first(body: Stmt) -> Stmt:
     alloc = body.stmts[-1] if isinstance(body, Seq) and body.stmts else None
     if not (isinstance(body, Seq) and isinstance(alloc, Alloc)):
         return body
-    return alloc.copy(body=Seq((*body.stmts[:-1], *_parts(alloc.body))))
+    return alloc.copy(body=Seq((*body.stmts[:-1], *in_order(alloc.body))))
 
 
 def one_guard(seq: Seq) -> Stmt:
-    """if c: a; if c: b  ->  if c: (a; b), where c reads no memory."""
+    """if c: a; if c: b  ->  if c: (a; b), where c reads no memory; and so with a value that has a name in both."""
     steps: list[Stmt] = []
     for step in seq.stmts:
         last = steps[-1] if steps else None
         if isinstance(last, If) and isinstance(step, If) and _same_guard(last, step):
-            steps[-1] = last.copy(then=one_guard(Seq((*_parts(last.then), *_parts(step.then)))))
+            steps[-1] = last.copy(then=one_guard(Seq((*in_order(last.then), *in_order(step.then)))))
+        elif isinstance(last, Let) and isinstance(step, Let) and _same_value(last, step):
+            again = substitute_stmt(step.body, {step.var: last.var})
+            steps[-1] = last.copy(body=one_guard(Seq((*in_order(last.body), *in_order(again)))))
         else:
             steps.append(step)
     if len(steps) == len(seq.stmts):
@@ -75,8 +86,8 @@ def _same_guard(a: If, b: If) -> bool:
     return alike and not has(a.condition, E.Load)
 
 
-def _parts(stmt: Stmt) -> tuple[Stmt, ...]:
-    return stmt.stmts if isinstance(stmt, Seq) else (stmt,)
+def _same_value(a: Let, b: Let) -> bool:
+    return a.value is b.value and not has(a.value, E.Load)
 
 
 def _sized_by(buffer: Buffer, var: E.Var) -> bool:

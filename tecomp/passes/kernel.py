@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..arith import NO_FACTS, bounds_of, can_prove, simplify
+from ..arith import NO_FACTS, Facts, bounds_of, can_prove, simplify
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
@@ -14,20 +14,19 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
-from ..target import Target
-from .accesses import bound_vars, has, uses
+from .accesses import allocated, bound_vars, has, stored, uses
 from .hoist import one_guard
-from .kernel_checks import check_kernel, check_limits, check_local, writer_tags
+from .kernel_checks import check_kernel, check_local, last_store, writer_tags
 from .sink import sink_guards
 
 TAGS: Final = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 
 
-def kernel(root: For, target: Target) -> Launch:
+def kernel(root: For) -> Launch:
     """Return the kernel that the outermost thread loop `root` begins.
 
     Loops on one axis with different extents share the greatest; the others get a guard. Raises ScheduleError where
-    threads would do another's work, share what they cannot, or exceed the target's limits.
+    threads would do another's work, or share what they cannot.
     """
     check_kernel(root)
     inside = bound_vars(root)
@@ -36,8 +35,7 @@ def kernel(root: For, target: Target) -> Launch:
     found = {tag: _thread(tag, [extents[loop] for loop in loops if loop.thread == tag]) for tag in TAGS}
     threads = {tag: var for tag, var in found.items() if var is not None}
     body = _joined(sink_guards(_widened(root, threads)), threads)
-    body = _one_writer(body, threads, frozenset())
-    check_limits(root, threads, target)
+    body = _one_writer(body, threads, NO_FACTS)
     return Launch(tuple(threads.items()), body, loc=root.loc)
 
 
@@ -98,21 +96,33 @@ def _joined(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
     return new
 
 
-def _one_writer(node: Stmt, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:
-    """Let one thread do each store that all threads of an axis would do alike.
+def _one_writer(node: Stmt, threads: dict[str, E.Var], facts: Facts) -> Stmt:
+    """Let one thread do what all threads of an axis would do alike: whole statements, and each store where those wait.
 
     S[k] = A[k]  ->  if threadIdx_x == 0: S[k] = A[k]      S in shared memory
     """
+    alike = [var for var in threads.values() if not _one(var, facts) and _all_alike(node, var)]
+    if alike:
+        first = make.logical_and(*(_first(var, facts, node) for var in alike))
+        return If(first, _one_writer(node, threads, facts.assume(first)), loc=node.loc)
     if isinstance(node, If):
-        facts = NO_FACTS.assume(node.condition)
-        inner = known | {var for var in threads.values() if facts.term_interval(var).value is not None}
-        return node.map(
-            lambda part: _one_writer(part, threads, inner if part is node.then else known), lambda expr: expr
-        )
+        sides = {node.then: facts.assume(node.condition)}
+        if node.otherwise is not None:
+            sides[node.otherwise] = facts.assume(make.logical_not(node.condition))
+        return node.map(lambda part: _one_writer(part, threads, sides[part]), lambda expr: expr)
     if isinstance(node, Store) and node.buffer.scope in ("shared", "global"):
-        return _guard_store(node, threads, known)
-    new = node.map(lambda part: _one_writer(part, threads, known), lambda expr: expr)
+        return _guard_store(node, threads, facts)
+    new = node.map(lambda part: _one_writer(part, threads, facts), lambda expr: expr)
     return _guard_let(new) if isinstance(new, Let) and new is not node else new
+
+
+def _all_alike(node: Stmt, var: E.Var) -> bool:
+    """Return whether a statement leaves nothing but values in global memory, the same whatever `var` is."""
+    if isinstance(node, Store) or uses(node, {var}):
+        return False
+    own = {buffer for buffer in allocated(node) if buffer.scope == "local"}
+    written = stored(node) - own
+    return bool(written) and all(buffer.scope == "global" for buffer in written)
 
 
 def _guard_let(node: Let) -> Stmt:
@@ -123,21 +133,34 @@ def _guard_let(node: Let) -> Stmt:
     return node if body is node.body else node.copy(body=body)
 
 
-def _guard_store(store: Store, threads: dict[str, E.Var], known: frozenset[E.Var]) -> Stmt:
+def _guard_store(store: Store, threads: dict[str, E.Var], facts: Facts) -> Stmt:
     named = {node for index in store.indices for node in walk(index)}
     result: Stmt = store
     for tag, var in threads.items():
         apart = store.buffer.scope == "shared" and tag.startswith("blockIdx")
-        if var in named or var in known or apart or _one(var):
+        if var in named or apart or _one(var, facts):
             continue
         if uses(store.value, {var}):
             _refuse_race(store, tag)
-        result = If(make.eq(var, make.const(0, INDEX)), result, loc=store.loc)
+        result = If(_first(var, facts, store), result, loc=store.loc)
     return result
 
 
-def _one(var: E.Var) -> bool:
-    return isinstance(var.extent, E.Const) and var.extent.value == 1
+def _one(var: E.Var, facts: Facts) -> bool:
+    """Return whether a thread axis has one value only where `facts` hold."""
+    return facts.term_interval(var).value is not None
+
+
+def _first(var: E.Var, facts: Facts, node: Stmt) -> Expr:
+    """Return the condition of the first thread of an axis to come to `node`, where `facts` hold."""
+    if any(form.terms.get(var, 0) > 0 for form in facts.inequalities):
+        raise ScheduleError(
+            f"several threads write one element of {last_store(node)}",
+            because=f"which values of {var.name} come to it depends on other loops",
+            legal="bind an axis of the stage's data",
+            location=node.loc,
+        )
+    return make.eq(var, make.const(facts.term_interval(var).lo or 0, INDEX))
 
 
 def _refuse_race(store: Store, tag: str) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir.stmt import Alloc, For, LoopKind, Stmt, Store
 from ..ir.visit import walk
-from ..target import Target
 from .accesses import bound_vars, stored
 from .conflicts import reads_apart
 from .events import Events, Scope
@@ -85,28 +84,4 @@ def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -
         because=f"the threads of {', '.join(sorted(tags))} divide its elements, each in registers of its own",
         legal=f"set_scope('shared') of {name}, or compute_at inside the loop bound to the thread",
         location=node.buffer.loc or node.loc,
-    )
-
-
-def check_limits(root: For, threads: Mapping[str, E.Var], target: Target) -> None:
-    """Refuse launches that are known to exceed what the target allows."""
-    limits = target.limits
-    most = dict(zip("xyz", limits.block, strict=True)), dict(zip("xyz", limits.grid, strict=True))
-    total = 1
-    for tag, var in threads.items():
-        if not isinstance(var.extent, E.Const):
-            continue
-        kind, _, axis = tag.partition(".")
-        extent, limit = int(var.extent.value), most[kind == "blockIdx"][axis]
-        if extent > limit:
-            _refuse_extent(root, f"{tag} of {last_store(root)} has extent {extent}", f"{limit}", target)
-        total *= extent if kind == "threadIdx" else 1
-    if total > limits.threads_per_block:
-        asked = f"a block of {last_store(root)} has {total} threads"
-        _refuse_extent(root, asked, f"{limits.threads_per_block} threads a block", target)
-
-
-def _refuse_extent(root: For, asked: str, limit: str, target: Target) -> None:
-    raise ScheduleError(
-        asked, because=f"the target {target} allows {limit}", legal="split by a smaller factor", location=root.loc
     )

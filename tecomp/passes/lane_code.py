@@ -12,7 +12,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import fresh_loops, substitute_stmt
 from .accesses import loaded, stored, uses
-from .lane_expr import LaneExprs, Wide, both, opposite, some_lane
+from .lane_expr import LaneExprs, Wide, all_lanes, both, opposite, some_lane
 
 
 class _PerLaneError(Exception):
@@ -23,11 +23,12 @@ class LaneCode:
     """Statements for the lanes var = first, first + 1, ... of that many.
 
     `mask` is where the guards met so far hold, `guards` the same as scalar conditions on `var`; what cannot be a vector
-    statement becomes a serial loop over `var` under those.
+    statement becomes a serial loop over `var` under those. A guard that names one of `threads` is asked once for all
+    lanes, before it is asked lane by lane.
     """
 
-    def __init__(self, var: E.Var, first: Expr, lanes: int) -> None:
-        self.var, self.first, self.lanes = var, first, lanes
+    def __init__(self, var: E.Var, first: Expr, lanes: int, threads: frozenset[E.Var] = frozenset()) -> None:
+        self.var, self.first, self.lanes, self.threads = var, first, lanes, threads
         self.exprs = LaneExprs(var, E.Ramp(first, make.const(1, INDEX), lanes))
         self.mask: Expr = make.TRUE
         self.guards: list[Expr] = []
@@ -95,11 +96,18 @@ class LaneCode:
         written = stored(node.then) | (stored(node.otherwise) if node.otherwise is not None else set())
         if loaded(node.condition) & written:
             raise _PerLaneError
-        then = self.within(node.condition, condition, node.then)
         if node.otherwise is None:
-            return then
+            return self.in_all_lanes(node, condition)
+        then = self.within(node.condition, condition, node.then)
         otherwise = self.within(make.logical_not(node.condition), opposite(condition), node.otherwise)
         return Seq((then, otherwise), loc=node.loc)
+
+    def in_all_lanes(self, node: If, lanes: Expr) -> Stmt:
+        """if every lane: body, without masks; else: body, masked"""
+        every = all_lanes(lanes) if self.mask is make.TRUE and uses(node.condition, self.threads) else None
+        if every is None:
+            return self.within(node.condition, lanes, node.then)
+        return If(every, self.stmt(fresh_loops(node.then)), self.within(node.condition, lanes, node.then), loc=node.loc)
 
     def within(self, condition: Expr, lanes: Expr, body: Stmt) -> Stmt:
         """Return `body` masked, behind a test that some lane is left where one comparison tells."""

@@ -124,13 +124,22 @@ class LaneExprs:
         return either(a, b)
 
     def division(self, node: E.Binary, mask: Expr) -> Steps:
-        """A divisor is 1 in the lanes left out: it might be zero there."""
+        """A divisor that differs from lane to lane is 1 in those left out: it might be zero there.
+
+        One that all lanes share is what a lane that counts divides by, where there is such a lane.
+        """
         a = yield node.a, mask
         b = yield node.b, mask
-        if mask is not make.TRUE and not isinstance(lanes.spread_value(b), E.Const):
-            one = make.broadcast(make.const(1, b.dtype.element), self.lanes)
-            b = E.Select(make.broadcast(mask, self.lanes), make.broadcast(b, self.lanes), one)
+        if b.dtype.lanes > 1 or mask not in self.inhabited:
+            b = self.nonzero(b, mask)
         return lanes.spread_value(lanes.build(node, [a, b]))
+
+    def nonzero(self, divisor: Expr, mask: Expr) -> Expr:
+        """Return a divisor of all lanes that is 1 outside `mask`."""
+        if mask is make.TRUE or isinstance(lanes.spread_value(divisor), E.Const):
+            return divisor
+        one = make.broadcast(make.const(1, divisor.dtype.element), self.lanes)
+        return E.Select(make.broadcast(mask, self.lanes), make.broadcast(divisor, self.lanes), one)
 
     def one_lane(self, root: Stmt, lane: Expr) -> Stmt:
         """Return `root` as it is, its accesses to buffers with a dimension for the lane at that lane."""
@@ -189,6 +198,25 @@ def some_lane(condition: Expr) -> Expr | None:
 
     ramp(b, 1, 8) < broadcast(n, 8) holds in some lane where b < n.
     """
+    return _at_an_end(condition, greatest=False)
+
+
+def all_lanes(condition: Expr) -> Expr | None:
+    """Return a scalar that holds exactly where `condition` does in all lanes; None where no simple one is known.
+
+    ramp(b, 1, 8) < broadcast(n, 8) holds in all lanes where b + 7 < n.
+    """
+    if isinstance(condition, E.And) or (isinstance(condition, E.Call) and condition.name == "bitwise_and"):
+        a, b = map(all_lanes, condition.operands())
+        return None if a is None or b is None else make.logical_and(a, b)
+    if has(condition, E.Load):
+        return None
+    value = lanes.spread_value(condition)
+    return value if value.dtype.lanes == 1 else _at_an_end(condition, greatest=True)
+
+
+def _at_an_end(condition: Expr, greatest: bool) -> Expr | None:
+    """Return a < b of indices in the lane where a - b is greatest or least, the first or the last one."""
     if not isinstance(condition, (E.Lt, E.Le)) or condition.a.dtype.element is not INDEX:
         return None
     a, b = lanes.step(condition.a), lanes.step(condition.b)
@@ -197,7 +225,8 @@ def some_lane(condition: Expr) -> Expr | None:
     slope = make.sub(a[1], b[1])
     if not isinstance(slope, E.Const):
         return None
-    at = make.const(0 if slope.value >= 0 else condition.dtype.lanes - 1, INDEX)
+    last = condition.dtype.lanes - 1
+    at = make.const(last if (slope.value >= 0) is greatest else 0, INDEX)
     return lanes.SCALAR[type(condition)](make.add(a[0], make.mul(a[1], at)), make.add(b[0], make.mul(b[1], at)))
 
 

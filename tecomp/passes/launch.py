@@ -19,6 +19,7 @@ from ..ir.visit import walk
 from ..target import Target
 from .accesses import has
 from .kernel import kernel
+from .kernel_checks import last_store
 
 
 def run(func: Func, target: Target) -> Func:
@@ -26,47 +27,41 @@ def run(func: Func, target: Target) -> Func:
     if target.kind != "cuda":
         _refuse_threads(func, target)
         return func.with_body(func.body, Level.DEVICE)
-    return func.with_body(_host(func.body, target), Level.DEVICE)
+    return func.with_body(_host(func.body), Level.DEVICE)
 
 
 def _refuse_threads(func: Func, target: Target) -> None:
     for node in walk(func.body):
         if isinstance(node, For) and node.kind is LoopKind.THREAD:
             raise ScheduleError(
-                f"stage {stage_name(node)} is bound to {node.thread}",
+                f"stage {last_store(node)} is bound to {node.thread}",
                 because=f"the target {target} has no such threads",
                 legal='parallel, vectorize; or target="cuda"',
                 location=node.loc,
             )
 
 
-def stage_name(stmt: Stmt) -> str:
-    """Return what the statement's own work is called: the last buffer it stores to."""
-    names = [node.buffer.name for node in walk(stmt) if isinstance(node, Store)]
-    return names[-1] if names else "(no store)"
-
-
-def _host(node: Stmt, target: Target) -> Stmt:
+def _host(node: Stmt) -> Stmt:
     """Return a statement of the host's part with its thread nests as kernels."""
     match node:
         case For(kind=LoopKind.THREAD):
-            return kernel(node, target)
+            return kernel(node)
         case Store() | Evaluate():
             _refuse_unbound(node)
         case Alloc() if node.buffer.scope != "global":
             _refuse_scope(node)
         case For() if node.kind in (LoopKind.PARALLEL, LoopKind.VECTORIZED):
-            return node.copy(kind=LoopKind.SERIAL, body=_host(node.body, target))
+            return node.copy(kind=LoopKind.SERIAL, body=_host(node.body))
         case If() if has(node.condition, Load):
             _refuse_host_read(node)
         case _:
             pass
-    return node.map(lambda part: _host(part, target), lambda expr: expr)
+    return node.map(_host, lambda expr: expr)
 
 
 def _refuse_unbound(node: Stmt) -> None:
     raise ScheduleError(
-        f"stage {stage_name(node)} has no axis bound to a block or thread",
+        f"stage {last_store(node)} has no axis bound to a block or thread",
         because="all work of a CUDA program is done by kernels",
         legal="s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage",
         location=node.loc,

@@ -111,6 +111,8 @@ class _Narrow:
         if not any(map(_is_index, (node, *old))):
             return node if all(x is y for x, y in zip(operands, old, strict=True)) else node.with_operands(operands)
         wide = self.width(node)
+        if isinstance(node, E.Compare) and any(new.dtype.element is INT64 for new in operands):
+            wide = INT64  # a comparison gains nothing from casts
         return node.with_operands([as_type(wide, y) if _is_index(x) else y for x, y in zip(old, operands, strict=True)])
 
     def var(self, node: E.Var, operands: list[Expr]) -> Expr:

@@ -20,7 +20,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq, Stmt
+from ..ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq, Stmt, in_order
 from ..ir.subst import substitute_stmt
 from ..ir.visit import rewrite, walk
 from ..target import Target
@@ -79,9 +79,9 @@ def _sequence(seq: Seq) -> Stmt:
 def _loop(loop: For) -> Stmt:
     body = _host(loop.body)
     held, inner = _temporaries(body, loop.var)
-    nest = _joined(_steps(inner))
+    nest = _joined(in_order(inner))
     if isinstance(nest, ThreadNest):
-        meet = _meeting(nest.loops, nest.body, nest.body, {*bound_vars(nest.body), loop.var})
+        meet = meeting(nest.loops, nest.body, nest.body, {*bound_vars(nest.body), loop.var})
         if any(uses(part, {loop.var}) for outer in nest.loops for part in (outer.min, outer.extent)):
             nest = "the number of threads changes from one to the next"
         elif meet is not None:
@@ -117,7 +117,7 @@ def _joined(steps: Sequence[Stmt]) -> ThreadNest | str:
             return "its kernels run on different threads"
         names: dict[E.Var, Expr] = {b.var: a.var for a, b in zip(first.loops, other.loops, strict=True)}
         renamed = substitute_stmt(other.body, names)
-        meet = _meeting(first.loops, body, renamed, bound_vars(body) | bound_vars(renamed))
+        meet = meeting(first.loops, body, renamed, bound_vars(body) | bound_vars(renamed))
         if meet is not None:
             return f"a thread needs what another one did to '{meet.name}'"
         body = _under_one_guard(body, renamed)
@@ -170,7 +170,7 @@ def _same_threads(a: Sequence[For], b: Sequence[For]) -> bool:
     )
 
 
-def _meeting(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> Buffer | None:
+def meeting(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> Buffer | None:
     """Return a buffer of which a thread may touch by `b` an element that another touches by `a`, where either writes
     it; None where all threads keep to themselves."""
     overlap = Overlap([loop.var for loop in loops], lambda var: var in private)
@@ -197,11 +197,7 @@ def _under_one_guard(first: Stmt, second: Stmt) -> Stmt:
     """Return both in sequence, under one guard where both ask the same."""
     if isinstance(first, If) and isinstance(second, If) and _ask_alike(first, second):
         return first.copy(then=_under_one_guard(first.then, second.then))
-    return Seq((*_steps(first), *_steps(second)))
-
-
-def _steps(stmt: Stmt) -> tuple[Stmt, ...]:
-    return stmt.stmts if isinstance(stmt, Seq) else (stmt,)
+    return Seq((*in_order(first), *in_order(second)))
 
 
 def _ask_alike(first: If, second: If) -> bool:

@@ -11,17 +11,17 @@ be zero, as digits of a number do:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations_with_replacement
 from typing import Final, NamedTuple
 
-from ..arith import NO_FACTS, Facts, constant_lower, constant_upper, simplify
+from ..arith import NO_FACTS, Facts, constant_lower, constant_upper
 from ..arith.affine import Affine, affine, lane
 from ..ir import expr as E
-from ..ir import make
 from ..ir.node import Expr
 from ..ir.visit import walk
 from .digits import forced_digits
+from .wholes import in_one_lane, wholes
 
 Private = Callable[[E.Var], bool]
 MOST_PAIRS: Final = 4096
@@ -56,37 +56,13 @@ class Overlap:
     def agreeing(self, a: Place, b: Place) -> frozenset[Expr] | None:
         """Return the owners that must agree where both places are one element; None where they never are."""
         forced: set[Expr] = {owner for owner in self.owners if _fixed(owner, a.facts, b.facts)}
-        for x, y in self._equalities(zip(a.indices, b.indices, strict=True)):
+        for x, y in wholes(zip(map(in_one_lane, a.indices), map(in_one_lane, b.indices), strict=True), self._agrees):
             equal = self._equation(x, y, a.facts, b.facts)
             if equal is None:
                 return None
             forced |= equal
         self._join_quotients(forced)
         return self.owners & forced
-
-    def _equalities(self, indices: Iterable[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
-        """Return what is equal where two places are one element: the indices, and what they are the digits of.
-
-        x // n = y // n and x % n = y % n  ->  x = y
-        """
-        known = dict.fromkeys(indices)
-        pending = [pair for pair in known if self._remainders(*pair)]
-        while joined := [pair for pair in pending if self._equal_quotients(*pair, known)]:
-            pending = [pair for pair in pending if pair not in joined]
-            for x, y in joined:
-                whole = x.operands()[0], y.operands()[0]
-                known[whole] = None
-                pending += [whole] if self._remainders(*whole) else []
-        return list(known)
-
-    def _remainders(self, x: Expr, y: Expr) -> bool:
-        """Return whether both are remainders of one divisor."""
-        return isinstance(x, E.FloorMod) and isinstance(y, E.FloorMod) and x.b is y.b and self._agrees(x.b)
-
-    def _equal_quotients(self, x: Expr, y: Expr, known: Container[tuple[Expr, Expr]]) -> bool:
-        """Return whether a // n = b // n follows from what is known; x is a % n, and y is b % n."""
-        a, b = (simplify(make.floordiv(*remainder.operands())) for remainder in (x, y))
-        return (a, b) in known or (a is b and self._agrees(a))
 
     def apart(self, a: Place, b: Place) -> bool:
         """Return whether no two different owners touch one element by `a` and `b`."""
@@ -123,7 +99,7 @@ class Overlap:
         pending = [term for term in forced if isinstance(term, E.FloorDiv)]
         while pending:
             term = pending.pop()
-            if E.FloorMod(term.a, term.b) not in forced:
+            if E.FloorMod(term.a, term.b) not in forced or not self._agrees(term.b):
                 continue
             digits = (self._equation(term.a, term.a, NO_FACTS, NO_FACTS) or set()) - forced
             pending += [digit for digit in digits if isinstance(digit, E.FloorDiv)]
@@ -132,6 +108,7 @@ class Overlap:
     def _equation(self, x: Expr, y: Expr, of_x: Facts, of_y: Facts) -> set[Expr] | None:
         """Return the terms whose values x = y forces to agree; None when x = y is impossible."""
         left, right = affine(x), affine(y)
+        left, right = self._owned(left, right, of_x), self._owned(right, left, of_y)
         terms = self._terms(left, right, of_x, of_y)
         constant = left.constant - right.constant
         if _never(terms, constant):
@@ -146,6 +123,15 @@ class Overlap:
         if not self.owners & named <= forced:
             forced |= forced_digits(left, right, lambda term: not self._agrees(term))
         return forced
+
+    def _owned(self, form: Affine, other: Affine, facts: Facts) -> Affine:
+        """Return `form` with the owners that `other` names: 8 is 4*tx where tx is known to be 2."""
+        for owner in self.owners.intersection(other.terms).difference(form.terms):
+            value = facts.term_interval(owner).value
+            if value is not None:
+                coefficient = other.terms[owner]
+                form = form.plus(Affine({owner: coefficient}, -coefficient * value))
+        return form
 
     def _terms(self, left: Affine, right: Affine, of_left: Facts, of_right: Facts) -> list[_Term]:
         """Return what left - right consists of besides its constant, the greatest coefficient first."""

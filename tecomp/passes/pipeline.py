@@ -17,6 +17,7 @@ from . import (
     share,
     simplify,
     unroll,
+    unswitch,
     vectorize,
 )
 from .manager import Pass
@@ -38,12 +39,14 @@ PIPELINE = (
     Pass("unroll", unroll.run, ALL, LOOPS, "copies what is final: vector code, not lanes"),
     Pass("tidy", simplify.run, ALL, LOOPS, "unrolled indices are constants now"),
     Pass("hoist", hoist.run, ALL, LOOPS, "invariant guards leave loops before registers are looked for in them"),
+    Pass("unswitch", unswitch.run, CUDA, LOOPS, "vectorize asked each guard for all lanes; carry needs loops without"),
     Pass("carry", carry.run, CUDA, LOOPS, "a loop over time is inside its thread only after one_launch"),
     Pass("prefetch", prefetch.run, CUDA, LOOPS, "waits on loads only where carry made iterations depend on registers"),
     Pass("trim", simplify.run, CUDA, LOOPS, "loops that prefetch cut end where the required sizes let them"),
     Pass("launch", launch.run, ALL, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
     Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),
+    Pass("choose", unswitch.run, CUDA, DEVICE, "what lies between two barriers is a thread's own, and join made it one"),
     Pass(
         "share",
         share.run,

@@ -20,7 +20,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store, in_order
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import rewrite, walk
 from ..target import Target
@@ -47,13 +47,9 @@ def run(func: Func, target: Target) -> Func:
     return func.with_body(in_threads(func.body, lambda body: rewrite(body, stmts={For: on_loop})))
 
 
-def _steps(loop: For) -> tuple[Stmt, ...]:
-    return loop.body.stmts if isinstance(loop.body, Seq) else (loop.body,)
-
-
 def _carries(loop: For) -> bool:
     """Return whether an iteration stores a scalar that the next one reads."""
-    registers = {step.buffer for step in _steps(loop) if isinstance(step, Store) and _register(step.buffer)}
+    registers = {step.buffer for step in in_order(loop.body) if isinstance(step, Store) and _register(step.buffer)}
     return any(isinstance(node, E.Load) and node.buffer in registers for node in walk(loop.body))
 
 
@@ -64,7 +60,7 @@ def _register(buffer: Buffer) -> bool:
 def _loads_ahead(loop: For, written: set[Buffer]) -> list[E.Load]:
     """Return the loads of each iteration that no store can change, as many as registers may hold."""
     found: dict[E.Load, None] = {}
-    for step in _steps(loop):
+    for step in in_order(loop.body):
         if isinstance(step, Store):
             found.update((load, None) for load in _unconditional(step.value))
     loads = [load for load in found if load.buffer not in written and uses(load, {loop.var}) and not _nested(load)]

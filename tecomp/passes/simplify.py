@@ -14,7 +14,7 @@ from ..arith import NO_FACTS, Facts, simplify
 from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
-from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store, in_order
 from ..ir.subst import substitute_stmt
 from ..target import Target
 
@@ -102,8 +102,7 @@ def _alloc(stmt: Alloc, facts: Facts) -> Stmt:
 def _seq(stmt: Seq, facts: Facts) -> Stmt:
     steps: list[Stmt] = []
     for step in stmt.stmts:
-        new = simplified(step, facts)
-        steps += new.stmts if isinstance(new, Seq) else (new,)
+        steps += in_order(simplified(step, facts))
     if len(steps) == 1:
         return steps[0]
     same = len(steps) == len(stmt.stmts) and all(x is y for x, y in zip(steps, stmt.stmts, strict=True))

@@ -3,12 +3,17 @@
     for k in unrolled(2):          B[i, 0] = A[i, 0] + 1
         B[i, k] = A[i, k] + 1  ->  B[i, 1] = A[i, 1] + 1
 
-A loop that would become more than MOST_STATEMENTS stores and calls keeps its kind, and the back end's compiler decides.
+Two pragmas decide for a loop and those inside it, the nearest of each first, and end here:
+
+    auto_unroll_max_step=16   serial loops that become no more than 16 stores and calls are UNROLLED too
+    unroll_explicit=False     UNROLLED loops keep their kind, and the back end's compiler decides
+
+So does a loop that would become more than MOST_STATEMENTS stores and calls.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from ..ir import expr as E
 from ..ir import make
@@ -22,30 +27,67 @@ MOST_STATEMENTS: Final = 1024
 """Stores and calls that one outermost loop may become."""
 
 
+class _Hints(NamedTuple):
+    """The pragmas in force: a field each, of that name."""
+
+    auto_unroll_max_step: int = 0
+    unroll_explicit: bool = True
+
+    def inside(self, loop: For) -> _Hints:
+        """Return what is in force in `loop`, itself included."""
+        return self._replace(**{name: value for name, value in loop.pragmas if name in self._fields})
+
+    def left(self, loop: For) -> tuple[tuple[str, Any], ...]:
+        """Return the loop's other pragmas."""
+        return tuple(pragma for pragma in loop.pragmas if pragma[0] not in self._fields)
+
+
+class _Expanded(NamedTuple):
+    """A statement after its loops, how many stores and calls it has written out, and whether a loop is left in it."""
+
+    stmt: Stmt
+    steps: int
+    loops: bool
+
+
 def run(func: Func, target: Target) -> Func:
     """Return `func` with its UNROLLED loops expanded, in time linear in the program that comes out."""
-    return func.with_body(_expand(func.body)[0])
+    return func.with_body(_expand(func.body, _Hints()).stmt)
 
 
-def _expand(node: Stmt) -> tuple[Stmt, int]:
-    """Return `node` expanded, inner loops first, and how many stores and calls are in it."""
+def _expand(node: Stmt, hints: _Hints) -> _Expanded:
+    """Return `node` expanded, inner loops first."""
     if isinstance(node, (Store, Evaluate)):
-        return node, 1
-    count = 0
+        return _Expanded(node, 1, False)
+    inside = hints.inside(node) if isinstance(node, For) else hints
+    found: list[_Expanded] = []
 
     def below(part: Stmt) -> Stmt:
-        nonlocal count
-        new, more = _expand(part)
-        count += more
-        return new
+        found.append(_expand(part, inside))
+        return found[-1].stmt
 
     new = node.map(below, lambda expr: expr)
-    if not (isinstance(new, For) and new.kind is LoopKind.UNROLLED and isinstance(new.extent, E.Const)):
-        return new, count
-    extent = max(int(new.extent.value), 0)
-    if extent > 1 and extent * count > MOST_STATEMENTS:
-        return new, count
-    return _inside(in_front(new), extent), extent * count
+    steps, loops = sum(part.steps for part in found), any(part.loops for part in found)
+    return _loop(new, steps, loops, inside) if isinstance(new, For) else _Expanded(new, steps, loops)
+
+
+def _loop(loop: For, steps: int, loops: bool, hints: _Hints) -> _Expanded:
+    """Return a loop whose body, of so many steps, is expanded already."""
+    others = hints.left(loop)
+    if len(others) < len(loop.pragmas):
+        loop = loop.copy(pragmas=others)
+    extent = max(int(loop.extent.value), 0) if isinstance(loop.extent, E.Const) else None
+    if extent is None:
+        return _Expanded(loop, steps, True)
+    if loop.kind is LoopKind.SERIAL and not loops and 0 < extent * steps <= hints.auto_unroll_max_step:
+        loop = loop.copy(kind=LoopKind.UNROLLED)
+    if loop.kind is not LoopKind.UNROLLED:
+        return _Expanded(loop, steps, True)
+    if not hints.unroll_explicit:
+        return _Expanded(loop, extent * steps, loops)
+    if extent > 1 and extent * steps > MOST_STATEMENTS:
+        return _Expanded(loop, steps, True)
+    return _Expanded(_inside(in_front(loop), extent), extent * steps, loops)
 
 
 def _inside(node: Stmt, extent: int) -> Stmt:

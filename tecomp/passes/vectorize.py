@@ -4,7 +4,8 @@
         if io*8 + i < n:                 ->     B[ramp(io*8, 1, 8)] = A[ramp(io*8, 1, 8)] + broadcast(1, 8)
             B[io*8 + i] = A[io*8 + i] + 1         in the lanes where ramp(io*8, 1, 8) < broadcast(n, 8)
 
-Lanes where a guard is false are neither read nor written. A loop stays serial where its lanes could meet in one
+Lanes where a guard is false are neither read nor written. A thread of a kernel asks once whether its guard holds in all
+lanes, and then needs no masks; nearly all threads take that way. A loop stays serial where its lanes could meet in one
 element, where a vectorized or thread loop lies inside it, and (that statement only) where control differs from lane
 to lane.
 """
@@ -35,14 +36,19 @@ VECTOR_BYTES: Final = {"llvm": 64, "cuda": 16}
 
 def run(func: Func, target: Target) -> Func:
     """Return `func` without VECTORIZED loops."""
-    return func.with_body(_Vectorize(VECTOR_BYTES[target.kind]).stmt(func.body))
+    return func.with_body(_Vectorize(VECTOR_BYTES[target.kind], frozenset()).stmt(func.body))
 
 
 class _Vectorize:
-    def __init__(self, vector_bytes: int) -> None:
-        self.vector_bytes = vector_bytes
+    """Vectorizes inside the loops over `threads`."""
+
+    def __init__(self, vector_bytes: int, threads: frozenset[E.Var]) -> None:
+        self.vector_bytes, self.threads = vector_bytes, threads
 
     def stmt(self, node: Stmt) -> Stmt:
+        if isinstance(node, For) and node.kind is LoopKind.THREAD:
+            inner = _Vectorize(self.vector_bytes, self.threads | {node.var})
+            return node.map(inner.stmt, lambda expr: expr)
         if not (isinstance(node, For) and node.kind is LoopKind.VECTORIZED):
             return node.map(self.stmt, lambda expr: expr)
         if any(isinstance(below, For) and below.kind in _OWN_LANES for below in walk(node.body)):
@@ -58,7 +64,7 @@ class _Vectorize:
         if extent == 1:
             return substitute_stmt(node.body, {node.var: node.min})
         if extent is not None and extent <= MOST_LANES:
-            return LaneCode(node.var, node.min, int(extent)).stmt(node.body)
+            return LaneCode(node.var, node.min, int(extent), self.threads).stmt(node.body)
         return self.steps(node)
 
     def steps(self, node: For) -> Stmt:
@@ -68,7 +74,7 @@ class _Vectorize:
         whole = make.floordiv(count, lanes)
         step = E.Var(node.var.name + "_v", INDEX, make.const(0, INDEX), whole)
         first = make.add(node.min, make.mul(step, lanes))
-        main = For(step, LoopKind.SERIAL, LaneCode(node.var, first, lanes).stmt(node.body), loc=node.loc)
+        main = For(step, LoopKind.SERIAL, LaneCode(node.var, first, lanes, self.threads).stmt(node.body), loc=node.loc)
         left = make.floormod(count, lanes)
         if isinstance(left, E.Const) and left.value == 0:
             return main

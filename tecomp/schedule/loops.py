@@ -16,6 +16,7 @@ from ..ir.node import Expr
 from .axis import cannot, check_has_loops, leaf, names, plain_leaf
 from .primitive import Change, primitive
 from .quantity import check_quantity
+from .ragged import check_inside
 from .relation import Fuse, Singleton, Split
 from .stage import StageState
 from .view import StageView
@@ -145,7 +146,9 @@ def _reorder(stage: StageView, axes: Sequence[IterVar]) -> StageState:
     moved = set(loops)
     supply = iter(loops)
     state = stage.state
-    return state.replace(leaves=tuple(next(supply) if axis in moved else axis for axis in state.leaves))
+    state = state.replace(leaves=tuple(next(supply) if axis in moved else axis for axis in state.leaves))
+    check_inside("reorder", state)
+    return state
 
 
 def _derived(parent: IterVar, name: str) -> IterVar:

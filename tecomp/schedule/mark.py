@@ -30,8 +30,8 @@ class PragmaRule(NamedTuple):
 
 
 PRAGMAS: Final = {
-    "auto_unroll_max_step": PragmaRule((int,), "an int: loops inside are unrolled that make no more copies than this"),
-    "unroll_explicit": PragmaRule((bool, int), "a bool: False leaves the copying to the target's compiler"),
+    "auto_unroll_max_step": PragmaRule((int,), "an int: serial loops that become at most so many stores are unrolled"),
+    "unroll_explicit": PragmaRule((bool, int), "a bool: False leaves unrolling to the target's compiler"),
     "unroll": PragmaRule((NoneType,), "no value: the same as s[T].unroll"),
     "vectorize": PragmaRule((NoneType,), "no value: the same as s[T].vectorize"),
     "parallel": PragmaRule((NoneType,), "no value: the same as s[T].parallel"),
@@ -101,11 +101,13 @@ def parallel(stage: StageView, axis: IterVar) -> Change[None]:
 
 @primitive
 def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Change[None]:
-    """Give the compiler a hint for a loop and what is inside; PRAGMAS lists all there are.
+    """Give the compiler a hint for a loop and those inside it; PRAGMAS lists all there are.
 
     The names `unroll`, `vectorize` and `parallel` are the primitives themselves.
 
-        for i in range(64): ...    ->    for i in range(64, pragma(auto_unroll_max_step=16)): ...
+        for i in range(64):            for i in range(64):                # pragma(i, "auto_unroll_max_step", 4)
+            for j in range(4):    ->       C[i, 0] = ...
+                C[i, j] = ...              C[i, 1] = ...
     """
     if name not in PRAGMAS:
         raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", list(PRAGMAS))

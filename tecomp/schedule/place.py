@@ -8,10 +8,12 @@ from ..errors import ScheduleError, UserTypeError
 from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
+from ..ir.visit import walk
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
 from .axis import as_axis, check_has_loops, loops_of, why_no_leaf
 from .primitive import Change, primitive
 from .quantity import check_quantity
+from .relation import carrying
 from .stage import INLINE, At, StageState
 from .view import StageView
 
@@ -107,7 +109,7 @@ def set_scope(stage: StageView, scope: str) -> Change[None]:
 
 @primitive
 def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
-    """Store the result only where a condition over axes, thread axes and sizes holds.
+    """Store the result only where a condition over data axes, thread axes and sizes holds.
 
     Where it does not hold, the result keeps what it was.
 
@@ -119,7 +121,22 @@ def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
         asked = f"set_store_predicate: {predicate!r} on '{stage.name}'"
         raise UserTypeError(asked, f"it is {condition.dtype}, not a condition", "a comparison, such as axis == 0")
     check_quantity(stage.plan, f"set_store_predicate: {condition!r} on '{stage.name}'", condition, stage.op)
+    _check_elements(stage, condition)
     return stage.state.replace(store_predicate=condition), None
+
+
+def _check_elements(stage: StageView, condition: Expr) -> None:
+    """Raise ScheduleError for a condition on a value that a reduction folds: an element is stored for all of them."""
+    state = stage.state
+    folded = carrying(state.op.reduce_axis, state.relations) if isinstance(state.op, ComputeOp) else set[IterVar]()
+    named = set(walk(condition))
+    found = next((axis for axis in state.axes if axis in folded and axis.var in named), None)
+    if found is not None:
+        raise ScheduleError(
+            f"set_store_predicate: {condition!r} on '{stage.name}'",
+            because=f"'{found.name}' is reduced: an element is stored for all its values",
+            legal="data axes, or where= in the reduction",
+        )
 
 
 def _no_place(stage: StageView, target: StageView, axis: IterVar) -> Reason | None:

@@ -13,7 +13,7 @@ its minimum to the value that `index_up` gave it. Domains and values are of dtyp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -56,8 +56,8 @@ class Split:
         """Fill the domains of both children.
 
         The one of given length is cut to the parent's extent where that is provably shorter, unless it is in `kept`
-        (bound to a thread axis, whose extent other stages share). The other one is as long as it takes. A symbolic
-        length that is 0 for some sizes counts as 1 there.
+        (bound to a thread axis, whose extent other stages share), or its length would no longer be constant. The other
+        one is as long as it takes. A symbolic length that is 0 for some sizes counts as 1 there.
         """
         given, other = (self.outer, self.inner) if self.factor is None else (self.inner, self.outer)
         wanted = self.nparts if self.factor is None else self.factor
@@ -65,7 +65,8 @@ class Split:
         extent = domains[self.parent].extent
         length = _positive(exact(wanted))
         count = simplify(make.ceildiv(extent, length))
-        if given not in kept and _holds(ONE, extent) and _holds(extent, length):
+        constant = isinstance(extent, Const) or not isinstance(length, Const)
+        if given not in kept and constant and _holds(ONE, extent) and _holds(extent, length):
             length, count = extent, ONE
         domains[given], domains[other] = Range(ZERO, length), Range(ZERO, count)
 
@@ -157,6 +158,15 @@ class Singleton:
 
 
 Relation: TypeAlias = Split | Fuse | Singleton
+
+
+def carrying(axes: Iterable[IterVar], relations: Sequence[Relation]) -> set[IterVar]:
+    """Return the axes made of any of `axes`, themselves among them."""
+    found = set(axes)
+    for relation in relations:
+        if found.intersection(relation.parents):
+            found.update(relation.children)
+    return found
 
 
 def _holds(low: Expr, high: Expr) -> bool:

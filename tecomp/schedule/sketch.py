@@ -91,7 +91,7 @@ def _loop(state: StageState, axis: IterVar, domains: Domains) -> str:
     mark = state.mark(axis)
     hints = "".join(f", {name}={value}" for name, value in mark.pragmas)
     kind = " reduce" if axis.kind is AxisKind.REDUCE else ""
-    return f"for{kind} {axis.name} in {_kind(mark)}({_range(state, axis, domains)}{hints})"
+    return f"for{kind} {axis.name} in {_kind(mark)}({_range(axis, domains)}{hints})"
 
 
 def _kind(mark: LoopMark) -> str:
@@ -100,7 +100,7 @@ def _kind(mark: LoopMark) -> str:
     return mark.kind.value if mark.kind is not LoopKind.SERIAL else "range"
 
 
-def _range(state: StageState, axis: IterVar, domains: Domains) -> str:
+def _range(axis: IterVar, domains: Domains) -> str:
     """Return the values of a loop as the arguments of range; those of an axis of the operation may begin elsewhere."""
     extent = domains[axis].extent
     begin: Expr | None = axis.dom.min if axis.dom is not None else None

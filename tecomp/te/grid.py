@@ -17,7 +17,7 @@ from ..arith.interval import interval
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
-from ..ir.visit import walk
+from ..ir.visit import conjuncts, walk
 from .reads import operands_first
 
 Array = NDArray[Any]
@@ -57,7 +57,7 @@ class Grid(NamedTuple):
 
 def grid(exprs: Iterable[Expr], guards: Iterable[Expr], spans: Spans) -> Grid | None:
     """Return points at which to evaluate `exprs`, None when they use more than axes or have too many axes."""
-    conditions = [part for guard in guards for part in _conjuncts(guard)]
+    conditions = [part for guard in guards for part in conjuncts(guard)]
     domains: dict[E.Var, range] = {}
     pending = [*exprs, *conditions]
     constants: set[int] = set()
@@ -103,18 +103,6 @@ def _dependent_domain(var: E.Var, first: Expr, extent: Expr) -> tuple[range, lis
     if low.lo is None or low.hi is None or count.hi is None:
         return None
     return range(low.lo, low.hi + max(count.hi, 0)), [make.le(first, var), make.lt(make.sub(var, first), extent)]
-
-
-def _conjuncts(condition: Expr) -> list[Expr]:
-    found: list[Expr] = []
-    stack = [condition]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, E.And):
-            stack += [node.b, node.a]
-        else:
-            found.append(node)
-    return found
 
 
 def _choose(domains: Mapping[E.Var, range], constants: set[int]) -> list[Array] | None:

@@ -26,6 +26,14 @@ from tests.arith.scope import expr
         ("min(x * 4, 6)", 2, 0),
         ("max(x * 9, y * 6 + 3)", 3, 0),
         ("index(s * 2)", 2, 0),
+        ("s * 12", 12, 0),
+        ("a * 12", 4, 0),
+        ("a * 12 + 7 - a * 2", 2, 1),
+        ("(a * 4 + 1) * (a * 8 + 3)", 4, 3),
+        ("i8(a * 512 + 3)", 256, 3),
+        ("i64(a * 12)", 4, 0),
+        ("i64(a * 3)", 1, 0),
+        ("u8(x * 6)", 2, 0),
     ],
 )
 def test_modular(text: str, step: int, base: int) -> None:

@@ -117,12 +117,19 @@ def test_a_reduce_axis_that_takes_zero_as_a_divisor(refused):
         te.compute((6,), lambda i: te.max(A[te.floormod(i + 2, r)], axis=r), name="B")
 
 
-def test_a_divisor_that_is_zero_only_in_the_branch_not_taken(cpu):
-    A = te.placeholder((8,), "int32", name="A")
+@pytest.mark.parametrize("choose", [te.if_then_else, te.Select])
+def test_a_divisor_that_is_zero_only_in_the_branch_not_taken(cpu, choose):
+    """Of an axis, and of data; the eager choice is made lazy for it."""
+    A, D = te.placeholder((9,), "int32", name="A"), te.placeholder((9,), "int32", name="D")
     r = te.reduce_axis((0, 3), name="r")
-    B = te.compute((8,), lambda i: te.sum(te.if_then_else(r > 0, te.floormod(A[i], r), 0), axis=r), name="B")
-    a = DATA.integers(-9, 9, 8).astype("int32")
-    cpu(te.create_schedule(B.op), [A, B])({A: a}, {B: a % 1 + a % 2})
+    B = te.compute((9,), lambda i: te.sum(choose(r > 0, te.floormod(A[i], r), 0), axis=r), name="B")
+    C = te.compute((9,), lambda i: choose(D[i] != 0, A[i] // D[i], choose(A[i] != 0, 9 % A[i], -1)), name="C")
+    s = te.create_schedule([B.op, C.op])
+    s[C].vectorize(s[C].split(C.op.axis[0], 4)[1])
+    a, d = DATA.integers(-3, 3, 9).astype("int32"), DATA.integers(-1, 2, 9).astype("int32")
+    with np.errstate(divide="ignore"):
+        quotients = np.where(d != 0, a // d, np.where(a != 0, 9 % a, -1)).astype("int32")
+    cpu(s, [A, D, B, C])({A: a, D: d}, {B: a % 1 + a % 2, C: quotients})
 
 
 NESTED = {

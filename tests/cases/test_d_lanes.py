@@ -33,18 +33,19 @@ def dot():
 
 
 @pytest.mark.parametrize("part", ["whole", "outer", "inner", "fused"])
-@pytest.mark.parametrize(("verb", "because"), [
-    ("vectorize", "its iterations combine into one element, and lanes cannot combine what they computed"),
-    ("parallel", "its iterations combine into one element, and threads would write it at once"),
-])  # fmt: skip
-def test_a_reduce_axis_as_lanes_or_threads(refused, verb, because, part):
+@pytest.mark.parametrize(("verb", "called"), [("vectorize", "vectorize"), ("parallel", "parallelize")])
+def test_a_reduce_axis_as_lanes_or_threads(refused, verb, called, part):
     """tvm#670, #1795, #7420: silently wrong, or a race."""
     s, O, k = dot()
     if part == "fused":
         axis = s[O].fuse(*s[O].split(k, 4))
     else:
         axis = k if part == "whole" else s[O].split(k, 4)[part == "inner"]
-    with refused(""):
+    with refused(f"""
+        cannot {called} reduce axis '{axis.name}' of 'O'
+          because: its iterations combine into one element, so they cannot run at once
+          legal: a serial or an unrolled loop
+        """):
         getattr(s[O], verb)(axis)
 
 
@@ -245,6 +246,9 @@ def test_a_loop_of_unknown_length_written_out(refused, verb):
     C = te.compute((n,), lambda i: A[i] + 1, name="C")
     s = te.create_schedule(C.op)
     with refused(f"""
+        cannot {verb} 'i' of 'C'
+          because: extent n is not constant
+          legal: split it by a constant, and {verb} the inner loop
         """):
         getattr(s[C], verb)(C.op.axis[0])
 
@@ -258,5 +262,8 @@ def test_a_region_of_unknown_length_unrolled(refused):
     s = te.create_schedule(C.op)
     s[B].unroll(B.op.axis[0])
     with refused("""
+        cannot unroll 'i' of 'B'
+          because: extent n is not constant
+          legal: split it by a constant, and unroll the inner loop
         """):
         tecomp.lower(s, [A, C])

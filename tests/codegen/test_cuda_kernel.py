@@ -110,7 +110,7 @@ def test_scalars_and_sizes_are_passed_by_value() -> None:
     assert "(float)wrapping_mul(k, k)" in artifact.source
     (kernel,) = artifact.kernels
     assert kernel == {
-        "name": "f_kernel",
+        "name": "f_B",
         "arguments": ["pointer", "pointer", "float16", "int32", "bool"],
         "shared": 0,
         "threads": 1,

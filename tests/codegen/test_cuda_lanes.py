@@ -119,3 +119,20 @@ def test_a_mask_that_reads_what_is_stored_to_is_no_vector_statement() -> None:
     mask = "C[ramp(bx*4, 1, 4)] < 0.0"
     with pytest.raises(InternalError, match="whose mask or index reads what it stores to"):
         cuda(program(f"C.where({mask})[ramp(bx*4 + 1, 1, 4)] = A[ramp(bx*4, 1, 4)]"))
+
+
+def test_vectors_in_registers(golden: Golden) -> None:
+    source = cuda("""
+        def f(A: buffer(f32[n, 16], align=16), B: out[buffer(f32[n, 16], align=16)]) -> device:
+            with launch(threadIdx_x=4) as i:
+                total: f32x4
+                rows = alloc(f32x4[2], 'local')
+                total = broadcast(0.0, 4)
+                for t in range(n):
+                    rows[0] = A[t, ramp(i*4, 1, 4)]
+                    rows[1] = A[t, ramp(i*4 + 1, 1, 4)]
+                    total = total + rows[0] * rows[1]
+                    B[t, ramp(i*4, 1, 4)] = total
+                    B[t, ramp(i*4 + 1, 1, 4)] = rows[t % 2]
+    """).source
+    golden(source[source.index('extern "C"') :])

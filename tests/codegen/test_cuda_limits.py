@@ -30,18 +30,18 @@ SPLIT = "  legal: split the loop further before it is bound"
 @pytest.mark.parametrize(
     ("extents", "said"),
     [
-        ("threadIdx_x=1025", "an extent of 1025 on threadIdx.x in f_kernel\n  because: sm_80 has at most 1024\n"),
+        ("threadIdx_x=1025", "an extent of 1025 on threadIdx.x in f_C\n  because: sm_80 has at most 1024\n"),
         (
             "threadIdx_x=64, threadIdx_y=32",
-            "2048 threads in a block of f_kernel\n  because: sm_80 has at most 1024 in a block\n",
+            "2048 threads in a block of f_C\n  because: sm_80 has at most 1024 in a block\n",
         ),
         (
             "threadIdx_x=1, threadIdx_z=65",
-            "an extent of 65 on threadIdx.z in f_kernel\n  because: sm_80 has at most 64\n",
+            "an extent of 65 on threadIdx.z in f_C\n  because: sm_80 has at most 64\n",
         ),
         (
             "blockIdx_y=65536, threadIdx_x=1",
-            "an extent of 65536 on blockIdx.y in f_kernel\n  because: sm_80 has at most 65535\n",
+            "an extent of 65536 on blockIdx.y in f_C\n  because: sm_80 has at most 65535\n",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_more_shared_memory_than_a_block_can_have(arch: str, most: int) -> None:
         printed(flat(shared(fits + 1), target), target)
     total = most * 1024 + 4
     assert message(caught.value) == (
-        f"{total} bytes of shared memory in f_kernel\n"
+        f"{total} bytes of shared memory in f_C\n"
         f"  because: a block has at most {most * 1024} on {arch} (P 4, S {fits * 4 + 4})\n"
         "  legal: smaller tiles"
     )
@@ -146,15 +146,19 @@ def test_padded_rows_take_what_their_strides_span() -> None:
 def test_kernels_of_many_tensors(count: int, fits: bool) -> None:
     names = [f"A{k}" for k in range(count)]
     tensors = ", ".join(f"{name}: f32[4]" for name in names)
-    text = f"def f({tensors}, C: out[f32[4]]) -> device:\n    with launch(threadIdx_x=4):\n        C[threadIdx_x] = "
-    text += " + ".join(f"{name}[threadIdx_x]" for name in names)
+    lines = [f"def f({tensors}, C: out[f32[4]]) -> device:", "    with launch(threadIdx_x=4):"]
+    starts = range(0, count, 60)
+    for start in starts:
+        terms = " + ".join(f"{name}[threadIdx_x]" for name in names[start : start + 60])
+        lines.append(f"        sum{start} = {terms}")
+    text = "\n".join([*lines, f"        C[threadIdx_x] = {' + '.join(f'sum{start}' for start in starts)}"])
     if fits:
         compiles(printed(flat(text), Target.of("cuda -arch=sm_90a")).source)
         return
     with pytest.raises(UnsupportedError) as caught:
         printed(flat(text), Target.of("cuda -arch=sm_90a"))
     assert message(caught.value) == (
-        "4201 arguments of f_kernel\n"
+        "4201 arguments of f_C\n"
         "  because: they are 33608 bytes, and a launch passes at most 32764\n"
         "  legal: compute_root for some stages, so that each kernel reads fewer tensors"
     )

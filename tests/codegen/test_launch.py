@@ -51,11 +51,11 @@ def test_loops_and_conditions_around_launches(golden: Golden) -> None:
     golden(f"{artifact.host}\n{artifact.source}")
     assert run(artifact.host, "X", "S", 3, 40) == [
         ("float32", 80),
-        ("steps_kernel_1", (2, 1, 1), (32, 1, 1), 0, "X", "S", 40, "memory 1"),
-        ("steps_kernel_2", (40, 1, 1), (1, 1, 1), 0, "X", "S", 40, "memory 1", 1),
-        ("steps_kernel_2", (40, 1, 1), (1, 1, 1), 0, "X", "S", 40, "memory 1", 2),
+        ("steps_T", (2, 1, 1), (32, 1, 1), 0, "X", "S", 40, "memory 1"),
+        ("steps_S", (40, 1, 1), (1, 1, 1), 0, "X", "S", 40, "memory 1", 1),
+        ("steps_S", (40, 1, 1), (1, 1, 1), 0, "X", "S", 40, "memory 1", 2),
     ]
-    assert run(artifact.host, "X", "S", 200, 7)[-1] == ("steps_kernel_3", (100, 7, 1), (1, 1, 1), 0, "X", "S", 7, 100)
+    assert run(artifact.host, "X", "S", 200, 7)[-1] == ("steps_S_1", (100, 7, 1), (1, 1, 1), 0, "X", "S", 7, 100)
 
 
 @pytest.mark.parametrize("n", [0, 1, 255, 256, 257])
@@ -77,7 +77,23 @@ def test_names_that_python_or_the_host_part_needs() -> None:
                 lambda_[i] = launch[i]
     """)
     assert artifact.host.startswith("def host(launch, alloc, launch_, lambda_, min_, alloc_):")
-    assert run(artifact.host, "A", "B", 3, 9) == [("f_kernel", (3, 1, 1), (1, 1, 1), 0, "A", "B")]
+    assert run(artifact.host, "A", "B", 3, 9) == [("f_lambda_", (3, 1, 1), (1, 1, 1), 0, "A", "B")]
+
+
+def test_kernels_are_called_after_the_function_and_what_they_store() -> None:
+    artifact = cuda("""
+        def fma(A: f32[n], half: out[f32[n]], B: out[f32[n]]) -> device:
+            with launch(threadIdx_x=n) as i:
+                half[i] = A[i]
+            for k in range(3):
+                with launch(threadIdx_x=n) as i:
+                    S = alloc(f32[4], 'local')
+                    S[0] = half[i]
+                    B[i] = S[0]
+            with launch(threadIdx_x=n) as i:
+                half[i] = B[i]
+    """)
+    assert [kernel["name"] for kernel in artifact.kernels] == ["fma_half_", "fma_B", "fma_half__1"]
 
 
 @pytest.mark.parametrize(("a", "b"), [(7, 2), (-7, 2), (-8, 2), (7, -2), (-1, 2), (0, 3)])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from tecomp import te
 from tecomp.errors import ScheduleError
-from tecomp.ir.axis import AxisKind
 from tecomp.te.tensor import ScanOp
 
 from .draw import Case, Draw
@@ -15,8 +15,6 @@ from .draw import Case, Draw
 DIMENSIONS = "xyz"
 MOST_THREADS = 64
 """In a block, as far as the schedule decides it: the interpreter runs each of them."""
-MOST_BLOCKS = 64
-"""In a grid, where extents are numbers: an axis that would give more is bound to threads instead."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,9 @@ def random_gpu_schedule(case: Case, draw: Draw) -> Any:
 
 
 def data_axes(stage: Any) -> list[Any]:
-    """Return the axes of a stage that blocks and threads may share out: no reduction, not an update's time."""
-    axes = [axis for axis in stage.op.axis if axis.kind is AxisKind.DATA]
-    return axes[1:] if stage.state.feeds is not None or stage.state.group is not None else axes
+    """Return the axes of a stage that blocks and threads may share out: no reduction, and no time in a scan."""
+    in_time = stage.state.feeds is not None or stage.state.group is not None
+    return list(stage.op.axis[in_time:])
 
 
 def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
@@ -81,7 +79,7 @@ def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
         size = size if thread else 1
         room //= size
         inner = rng.choice([1, 1, 1, 2, 3, 4])
-        kind = rng.choice(["serial", "vectorize", "unroll"])
+        kind = rng.choice(["serial", "vectorize", "vectorize", "unroll", "parallel"])
         axes.append(AxisPlan(block, thread, size, inner, kind, rng.random() < 0.25))
     return KernelPlan(fused, tuple(axes), rng.random() < 0.7, rng.choice([1, 1, 2, 3, draw.factor]), rng.random() < 0.5)
 
@@ -112,8 +110,7 @@ def _divide(stage: Any, axis: Any, part: AxisPlan, found: tuple[list[Any], list[
     if part.inner > 1:
         axis, last = stage.split(axis, factor=part.inner)
         inner.append(last)
-        if part.inner_kind != "serial":
-            getattr(stage, part.inner_kind)(last)
+        _mark(stage, last, part.inner_kind)
     if part.block and part.thread:
         lengths = {"nparts": part.threads} if part.by_parts else {"factor": part.threads}
         loops = stage.split(axis, **lengths)
@@ -132,6 +129,13 @@ def _divide(stage: Any, axis: Any, part: AxisPlan, found: tuple[list[Any], list[
         inner.append(rest)
     else:
         inner.append(axis)
+
+
+def _mark(stage: Any, loop: Any, kind: str) -> None:
+    """Vectorize a loop, unroll it, or the like, unless that is refused: a second parallel loop is."""
+    if kind != "serial":
+        with suppress(ScheduleError):
+            getattr(stage, kind)(loop)
 
 
 def _reduced(stage: Any, factor: int) -> list[Any]:
@@ -155,9 +159,9 @@ def _inlined(stage: Any, tensor: Any, case: Case, draw: Draw) -> bool:
 def _inside(schedule: Any, tensor: Any, case: Case, draw: Draw) -> bool:
     """Compute a stage inside the kernel of its one reader at times: by the block's threads, or by each thread."""
     readers = [other for other in case.stages if any(read.op is tensor.op for read in other.op.input_tensors)]
-    if tensor in case.args or len(readers) != 1 or draw.rng.random() < 0.35:
+    if tensor in case.args or not readers or draw.rng.random() < (0.35 if len(readers) == 1 else 0.6):
         return False
-    reader, stage = schedule[readers[0]], schedule[tensor]
+    reader, stage = schedule[readers[-1]], schedule[tensor]
     loops = list(reader.leaf_iter_vars)
     if not loops or isinstance(reader.op, ScanOp):
         return False
@@ -171,24 +175,34 @@ def _inside(schedule: Any, tensor: Any, case: Case, draw: Draw) -> bool:
 
 def _cooperate(schedule: Any, stage: Any, draw: Draw) -> None:
     """Say which memory the stage's result is in, and which threads share its work."""
+    rng = draw.rng
     tags = tags_around(schedule, stage)
     in_threads = any(tag.startswith("threadIdx") for tag in tags)
-    shared = draw.rng.random() < 0.5 if in_threads else True
-    if shared and in_threads:
-        stage.set_scope("shared")
-    axes = [axis for axis in stage.op.axis if axis.kind is AxisKind.DATA]
-    if shared and axes and draw.rng.random() < 0.8:
-        fused = stage.fuse(*axes)
-        thread = draw.rng.choice([tag for tag in tags if tag.startswith("threadIdx")] or ["threadIdx.x"])
-        size = draw.rng.choice([2, 4, draw.factor, 16])
-        if draw.rng.random() < 0.5:
-            _, fused = stage.split(fused, factor=size)
+    shared = rng.random() < (0.5 if in_threads else 0.9)
+    if shared == in_threads:
+        stage.set_scope("shared" if shared else "local")
+    axes = list(stage.op.axis)
+    if shared and axes and rng.random() < 0.8:
+        _share_out(stage, axes, tags, draw)
+    elif axes and rng.random() < 0.5:
+        _, last = stage.split(axes[-1], factor=rng.choice([2, 4]))
+        _mark(stage, last, rng.choice(["vectorize", "unroll", "parallel"]))
+
+
+def _share_out(stage: Any, axes: list[Any], tags: list[str], draw: Draw) -> None:
+    """Bind one or two loops of a stage that a block computes together: the last two axes apart, or all as one."""
+    rng = draw.rng
+    around = sorted({tag for tag in tags if tag.startswith("threadIdx")})
+    threads = around + [tag for tag in ("threadIdx.x", "threadIdx.y") if tag not in around]
+    if len(axes) == 1 or rng.random() < 0.6:
+        axes = [stage.fuse(*axes)]
+    for axis, thread in zip(axes[-2:], threads, strict=False):
+        size = rng.choice([2, 4, 7, draw.factor] if len(axes) > 1 else [2, 4, draw.factor, 16])
+        if rng.random() < 0.5:
+            _, axis = stage.split(axis, factor=size)
         else:
-            fused, _ = stage.split(fused, nparts=size)
-        stage.bind(fused, te.thread_axis(thread))
-    elif axes and draw.rng.random() < 0.5:
-        _, last = stage.split(axes[-1], factor=draw.rng.choice([2, 4]))
-        draw.rng.choice([stage.vectorize, stage.unroll])(last)
+            axis, _ = stage.split(axis, nparts=size)
+        stage.bind(axis, te.thread_axis(thread))
 
 
 def tags_around(schedule: Any, stage: Any) -> list[str]:

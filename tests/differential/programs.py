@@ -75,18 +75,33 @@ def padded(draw: Draw) -> Case:
     return Case("padded", [A, K, C], {A: a, K: k}, {C: want}, [P, C])
 
 
+def blur(draw: Draw) -> Case:
+    """A separable stencil over an image: rows, then columns of what that gave."""
+    (m, mv), (n, nv) = draw.extent("m"), draw.extent("n")
+    a = draw.array([mv + 2, nv + 2], "float32")
+    A = te.placeholder((m + 2, n + 2), name="A")
+    B = te.compute((m + 2, n), lambda i, j: A[i, j] + A[i, j + 1] + A[i, j + 2], name="B")
+    C = te.compute((m, n), lambda i, j: B[i, j] + B[i + 1, j] + B[i + 2, j], name="C")
+    rows = a[:, :-2] + a[:, 1:-1] + a[:, 2:]
+    return Case("blur", [A, C], {A: a}, {C: rows[:-2] + rows[1:-1] + rows[2:]}, [B, C])
+
+
 def matmul(draw: Draw) -> Case:
-    """A product of matrices, one operand through a stage of its own, and a stage after it."""
+    """A product of matrices, one or both operands through a stage of their own, and a stage after it."""
     (m, mv), (n, nv), (k, kv) = draw.extent("m"), draw.extent("n"), draw.extent("k")
     dtype = draw.rng.choice(["float32", "float64", "int32"])
     a, b = draw.array([mv, kv], dtype), draw.array([kv, nv], dtype)
     A, B = te.placeholder((m, k), dtype, name="A"), te.placeholder((k, n), dtype, name="B")
     P = te.compute((k, n), lambda i, j: B[i, j] + 1, name="P")
+    Q, stages = A, [P]
+    if draw.rng.random() < 0.5:
+        Q = te.compute((m, k), lambda i, j: A[i, j], name="Q")
+        stages = [P, Q]
     r = te.reduce_axis((0, k), name="r")
-    C = te.compute((m, n), lambda i, j: te.sum(A[i, r] * P[r, j], axis=r), name="C")
+    C = te.compute((m, n), lambda i, j: te.sum(Q[i, r] * P[r, j], axis=r), name="C")
     D = te.compute((m, n), lambda i, j: C[i, j] * 2, name="D")
     want = (a @ (b + b.dtype.type(1))) * b.dtype.type(2)
-    return Case("matmul", [A, B, D], {A: a, B: b}, {D: want}, [P, C, D])
+    return Case("matmul", [A, B, D], {A: a, B: b}, {D: want}, [*stages, C, D])
 
 
 def reduction(draw: Draw) -> Case:
@@ -162,7 +177,7 @@ def pair(draw: Draw) -> Case:
     return Case("pair", [A, C], {A: a}, {C: (a[:-1] + one) + a[1:] * two}, [X, C])
 
 
-KINDS = (elementwise, stencil, padded, matmul, reduction, argmax, reshape, gather, pair, *SCANS)
+KINDS = (elementwise, stencil, padded, blur, matmul, reduction, argmax, reshape, gather, pair, *SCANS)
 
 
 def case(seed: int) -> tuple[Case, Draw]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tecomp.errors import ScheduleError
+from tecomp.errors import UserError
 
 from .draw import Case, Draw
 from .guards import Guarded
@@ -16,32 +16,42 @@ from .programs import KINDS, case
 ATTEMPTS = 20
 
 
-def legal_case(
-    seed: int, schedule_of: Callable[[Case, Draw], Any], lower: Callable[[Any, list[Any]], Any]
-) -> tuple[Case, Any, Any]:
-    """Return the case of a seed, its schedule and what `lower` makes of it.
+class Legal(NamedTuple):
+    """A program, its schedule, what lowering made of both, and what to say when it fails."""
+
+    program: Case
+    schedule: Any
+    lowered: Any
+    note: str
+
+
+def legal_case(seed: int, schedule_of: Callable[[Case, Draw], Any], lower: Callable[[Any, list[Any]], Any]) -> Legal:
+    """Return the program of a seed under a schedule that is legal.
 
     A place that turns out not to be around all readers is refused when the whole schedule is known: then other seeds
     of the same kind are tried, so that each seed runs a legal schedule.
     """
     refused: list[str] = []
     for attempt in range(ATTEMPTS):
-        program, draw = case(seed + attempt * 1000 * len(KINDS))
+        drawn = seed + attempt * 1000 * len(KINDS)
+        program, draw = case(drawn)
         schedule = schedule_of(program, draw)
         try:
-            return program, schedule, lower(schedule, program.args)
-        except ScheduleError as refusal:
+            lowered = lower(schedule, program.args)
+        except UserError as refusal:
             refused.append(str(refusal))
         except Exception as failure:
-            failure.add_note(note(seed, program, schedule))
+            failure.add_note(note(seed, drawn, program, schedule))
             raise
+        else:
+            return Legal(program, schedule, lowered, note(seed, drawn, program, schedule))
     raise AssertionError(f"no legal schedule in {ATTEMPTS} attempts:\n" + "\n".join(refused))
 
 
-def note(seed: int, program: Case, schedule: Any) -> str:
+def note(seed: int, drawn: int, program: Case, schedule: Any) -> str:
     """Return what a failure needs to be looked into."""
     sizes = ", ".join(f"{arg.name}{list(array.shape)}" for arg, array in (program.inputs | program.expected).items())
-    return f"seed {seed}: {program.kind}, {sizes}\n{schedule.text()}"
+    return f"seed {seed}, case({drawn}): {program.kind}, {sizes}\n{schedule.text()}"
 
 
 def check(what: str, program: Case, call: Callable[..., Any], arrays: Any = np) -> None:

@@ -10,7 +10,7 @@ import pytest
 import tecomp
 from tecomp.ir.interpret import interpret
 
-from .running import check, legal_case, note
+from .running import check, legal_case
 from .schedules import random_schedule
 
 SEEDS = range(336)
@@ -19,12 +19,12 @@ SEEDS = range(336)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_llvm(seed: int) -> None:
     """The compiled function equals NumPy, and no guard word changes."""
-    program, schedule, module = legal_case(seed, random_schedule, lambda s, args: tecomp.build(s, args, target="llvm"))
-    check(note(seed, program, schedule), program, module)
+    legal = legal_case(seed, random_schedule, lambda s, args: tecomp.build(s, args, target="llvm"))
+    check(legal.note, legal.program, legal.lowered)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_interpreter(seed: int) -> None:
     """The loop program as lowered equals NumPy; the interpreter also checks every index."""
-    program, schedule, func = legal_case(seed, random_schedule, tecomp.lower)
-    check(note(seed, program, schedule), program, lambda *arrays: interpret(func, *arrays))
+    legal = legal_case(seed, random_schedule, tecomp.lower)
+    check(legal.note, legal.program, lambda *arrays: interpret(legal.lowered, *arrays))

@@ -69,3 +69,45 @@ def f(B: out[f32[n]]):
         B[i] = t[i]
 """)
     assert after is before
+
+
+def test_allocation_between_equal_guards_goes_below_them(golden: Golden) -> None:
+    before, after = hoisted("""
+def f(A: f32[n], B: out[f32[n]], m: index):
+    for i in range(n):
+        if i < m:
+            B[i] = A[i]
+        t = alloc(f32[2])
+        if i < m:
+            t[0] = A[i]
+            B[i] = B[i] + t[0]
+""")
+    golden(text(after))
+    same_results(before, after, n=5, m=3)
+
+
+def test_equal_values_in_a_row_have_one_name(golden: Golden) -> None:
+    before, after = hoisted("""
+def f(A: f32[n], B: out[f32[n]], m: index):
+    for i in range(n):
+        with scope():
+            k = i * m % n
+            B[k] = A[k]
+        k = i * m % n
+        B[k] = B[k] + 1.0
+""")
+    golden(text(after))
+    same_results(before, after, n=5, m=3)
+
+
+def test_values_read_from_memory_are_read_again() -> None:
+    before, after = hoisted("""
+def f(A: f32[n], B: out[f32[n]]):
+    for i in range(n):
+        with scope():
+            x = B[i]
+            B[i] = A[i] + x
+        x = B[i]
+        B[i] = A[i] * x
+""")
+    assert after is before

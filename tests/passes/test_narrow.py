@@ -92,3 +92,8 @@ def f(A: f32[n], B: out[f32[n]], k: index[0:]):
         CPU,
     )
     assert "k: i64[0:]" in text(after).splitlines()[0]
+
+
+def test_a_comparison_takes_its_operands_as_they_are() -> None:
+    text = "def f(B: out[f32[n]]) -> device:\n    for i in range(n):\n        if i % 2 == 1:\n            B[i] = 1.0\n"
+    assert "if i % 2 == 1:" in repr(narrow.run(flatten.run(parse(text), GPU), GPU))

@@ -30,6 +30,11 @@ APART: dict[str, tuple[Expr, ...]] = {
     "common offset": (TY * 8 + TX + N * 5,),
     "quotient and remainder": ((TY * 8 + TX) // 5, (TY * 8 + TX) % 5),
     "quotient and remainder with a private digit": ((TY * 24 + TX * 3 + K) // 7, (TY * 24 + TX * 3 + K) % 7),
+    "simplified remainder": ((TY * 24 + TX * 3 + K) // 7, (TY * 3 + TX * 3 + K) % 7),
+    "three digits": ((TY * 24 + TX * 3 + K) // 10, (TY * 2 + (TX * 3 + K) // 2) % 5, (TX * 3 + K) % 2),
+    "quotient and remainder of lanes": tuple(
+        verb(E.Ramp(TY * 16 + TX * 2, make.index(1), 2), E.Broadcast(N, 2)) for verb in (E.FloorDiv, E.FloorMod)
+    ),
     "negative": (100 - TY * 8 - TX,),
 }
 TOGETHER: dict[str, tuple[Expr, ...]] = {
@@ -57,6 +62,35 @@ def test_never_equal_needs_no_owner() -> None:
     assert overlap.agreeing(Place((TX * 2,)), Place((TX * 2 + 1,))) is None
     assert overlap.agreeing(Place((TX,)), Place((TX + 8,))) is None
     assert overlap.agreeing(Place((N % 2,)), Place((N % 2,))) == frozenset()
+
+
+def test_never_equal_although_each_digit_may_be() -> None:
+    overlap, f = Overlap(OWNERS, lambda v: v is K), TY * 16 + TX * 2
+    assert overlap.agreeing(Place((f // 5, f % 5)), Place(((f + 1) // 5, (f + 1) % 5))) is None
+    assert overlap.agreeing(Place((f // 5,)), Place(((f + 1) // 5,))) is not None
+
+
+def test_remainders_by_a_divisor_that_differs_tell_nothing() -> None:
+    f = TY * 8 + TX
+    assert not Overlap(OWNERS, lambda v: v is K).apart(
+        Place((f // (K + 3), f % (K + 3))), Place((f // (K + 3), f % (K + 3)))
+    )
+
+
+def test_an_offset_to_one_side_leaves_room_on_the_other() -> None:
+    """2 * (bx - bx') = k - 1, with k in [0, 2), lies in {-1, 0}."""
+    k = var("k2", 2)
+    overlap = Overlap((BX,), lambda v: v is k)
+    assert overlap.apart(Place((BX * 2 + 1,)), Place((BX * 2 + k,)))
+    assert not overlap.apart(Place((BX * 2 + 2,)), Place((BX * 2 + k,)))
+
+
+def test_an_owner_that_one_side_knows_and_does_not_name() -> None:
+    overlap = Overlap((TX,), lambda v: v is K)
+    known = Place((make.index(6) + K,), NO_FACTS.assume(make.eq(TX, 2)))
+    assert overlap.apart(known, Place((TX * 3,)))
+    assert overlap.apart(Place((TX * 3,)), known)
+    assert not overlap.apart(known, Place((TX * 2,)))
 
 
 def test_unbounded_greatest_digit() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tecomp.ir.func import Func
 from tecomp.ir.parse import parse
-from tecomp.ir.stmt import For, LoopKind
+from tecomp.ir.stmt import For, If, LoopKind, Store
 from tecomp.ir.text import text
 from tecomp.ir.visit import walk
 from tecomp.passes import simplify, vectorize
@@ -241,3 +241,44 @@ def f(A: f32[n], B: out[f32[n]]):
         B[i] = A[i] + 1.0
 """)
     same_results(before, after, n=n)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 31, 32, 33])
+def test_a_thread_asks_its_guard_once_for_all_lanes(golden: Golden, n: int) -> None:
+    before, after = vectorized("""
+def f(A: f32[n, n], B: out[f32[n, n]]):
+    for tx in thread('threadIdx.x', (n + 3) // 4):
+        for y in range(n):
+            for v in vectorized(4):
+                if tx * 4 + v < n and 1 <= y + v:
+                    B[y, tx * 4 + v] = A[n - 1 - y, tx * 4 + v] + A[0, (tx * 4 + v) // n]
+""")
+    if n == 0:
+        golden(text(after))
+    same_results(before, after, n=n)
+
+
+def test_nested_guards_of_threads_grow_the_program_little() -> None:
+    guards = "".join(f"{'    ' * (3 + d)}if tx * 4 + v + {d} < n{d}:\n" for d in range(6))
+    sizes = ", ".join(f"n{d}: index" for d in range(6))
+    before, after = vectorized(f"""
+def f(A: f32[64], B: out[f32[64]], {sizes}):
+    for tx in thread('threadIdx.x', 16):
+        for v in vectorized(4):
+{guards}{"    " * 9}B[tx * 4 + v] = A[tx * 4 + v] + 1.0
+""")
+    assert sum(isinstance(node, Store) for node in walk(after.body)) <= 7
+    same_results(before, after, **{f"n{d}": 40 + 3 * d for d in range(6)})
+
+
+@pytest.mark.parametrize("condition", ["bx * 4 + v < J[bx]", "J[v] < bx"])
+def test_a_guard_that_reads_memory_is_asked_lane_by_lane(condition: str) -> None:
+    before, after = vectorized(f"""
+def f(J: index[4], B: out[f32[16]]):
+    for bx in thread('blockIdx.x', 4):
+        for v in vectorized(4):
+            if {condition}:
+                B[bx * 4 + v] = 1.0
+""")
+    assert not any(isinstance(node, If) and node.otherwise is not None for node in walk(after.body))
+    same_results(before, after)

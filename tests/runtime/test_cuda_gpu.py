@@ -388,7 +388,7 @@ def f(A: f32[n], B: out[f32[1]]) -> device:
 """
     with pytest.raises(LaunchError) as caught:
         kernel(text)(cupy.zeros(65536, "float32"), cupy.zeros(1, "float32"))
-    assert caught.value.asked == "f_kernel: an extent of 65536 on blockIdx.y"
+    assert caught.value.asked == "f_B: an extent of 65536 on blockIdx.y"
     assert caught.value.because == "the device allows at most 65535"
 
 

@@ -1,35 +1,13 @@
-"""What the tests of schedules share: small programs, and `refused`, which compares a whole message."""
+"""What the tests of schedules share: small programs."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from textwrap import dedent
 from types import SimpleNamespace
 
 import pytest
 
 from tecomp import te
-from tecomp.errors import TecompError
 from tecomp.schedule import create_schedule
-
-Refused = Callable[..., AbstractContextManager[None]]
-
-
-@pytest.fixture
-def refused() -> Refused:
-    """Return `refused(kind, message)`: its body must raise exactly that; the line of the call is written as LINE."""
-
-    @contextmanager
-    def check(kind: type[TecompError], message: str) -> Iterator[None]:
-        with pytest.raises(TecompError) as caught:
-            yield
-        got = re.sub(r"(--> \w+\.py):\d+", r"\1:LINE", str(caught.value))
-        assert got == dedent(message).strip()
-        assert type(caught.value) is kind
-
-    return check
 
 
 @pytest.fixture

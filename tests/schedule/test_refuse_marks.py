@@ -425,7 +425,7 @@ def test_pragma_with_a_wrong_value(grid, refused):
            |     grid.s[grid.C].pragma(i, "auto_unroll_max_step", "16")
            |     ^
           because: that is no value of it
-          legal: an int: loops inside are unrolled that make no more copies than this
+          legal: an int: serial loops that become at most so many stores are unrolled
     """,
     ):
         grid.s[grid.C].pragma(i, "auto_unroll_max_step", "16")

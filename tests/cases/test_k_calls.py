@@ -1,0 +1,305 @@
+"""Group K: what a call is given, what a launch may ask for, and what one build serves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tecomp
+from tecomp import te
+from tecomp_runtime import ArgumentError, LaunchError
+from tests.cases.places import CUDA
+from tests.cases.tiling import around, bound
+
+DATA = np.random.default_rng(0)
+
+
+def doubled(n=128, dtype="float32", lanes=4):
+    x = te.placeholder((n,), dtype, name="x")
+    y = te.compute((n,), lambda i: x[i] * 2, name="y")
+    s = te.create_schedule(y.op)
+    s[y].vectorize(s[y].split(y.op.axis[0], lanes)[1])
+    return s, [x, y]
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+WRONG = {
+    "rank": (lambda: np.zeros((1, 128), "f"), lambda: np.zeros(128, "f"),
+             "argument x: expected 1 dimension, got 2\n  because: its shape is (1, 128)"),
+    "no dimensions": (lambda: np.zeros((), "f"), lambda: np.zeros(128, "f"),
+                      "argument x: expected 1 dimension, got 0\n  because: its shape is ()"),
+    "dtype": (lambda: np.zeros(128), lambda: np.zeros(128, "f"), "argument x: expected float32, got float64"),
+    "extent": (lambda: np.zeros(127, "f"), lambda: np.zeros(128, "f"),
+               "argument x: expected extent of dimension 0 to be 128, got 127"),
+    "read-only": (lambda: np.zeros(128, "f"), lambda: read_only(np.zeros(128, "f")),
+                  "argument y: it is written, and the array is read-only"),
+    "no array": (lambda: [0.0] * 128, lambda: np.zeros(128, "f"),
+                 "argument x: expected an array, got list"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_an_array_that_does_not_fit(what):
+    """TL#1011: an array of another rank was taken."""
+    given, result, said = WRONG[what]
+    s, args = doubled()
+    with pytest.raises(ArgumentError) as caught:
+        tecomp.build(s, args)(given(), result())
+    assert str(caught.value) == f"{said}\n  legal: main(x: float32[128], y: float32[128])"
+
+
+def test_sizes_that_disagree():
+    s, args = doubled(te.var("n"))
+    with pytest.raises(ArgumentError) as caught:
+        tecomp.build(s, args)(np.zeros(5, "f"), np.zeros(4, "f"))
+    assert str(caught.value) == (
+        "argument y: expected extent of dimension 0 to be n = 5, got 4\n  because: n is 5\n"
+        "  legal: main(x: float32[n], y: float32[n])"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+@pytest.mark.parametrize("shift", [0, 1, 2, 3])
+def test_arrays_that_start_between_vectors(dtype, shift):
+    """pytorch/tvm#80, tvm PR 12586: x[1:] of an aligned array, and every other start."""
+    s, args = doubled(te.var("n"), dtype)
+    module = tecomp.build(s, args)
+    for n in around(4):
+        base, out = DATA.integers(-9, 9, n + shift).astype(dtype), np.zeros(n + shift + 1, dtype)
+        module(base[shift:], out[shift : shift + n])
+        assert (out[shift : shift + n] == base[shift:] * 2).all()
+        assert not out[:shift].any() and not out[shift + n :].any()
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3])
+def test_bytes_that_start_between_elements(shift):
+    """An address that is no multiple of the element is refused or right, never a fault."""
+    s, args = doubled()
+    x = np.zeros(129 * 4, "uint8")[shift : shift + 512].view("float32")
+    with pytest.raises(ArgumentError) as caught:
+        tecomp.build(s, args)(x, np.zeros(128, "f"))
+    assert str(caught.value).startswith("argument x: ")
+
+
+@pytest.mark.parametrize("step", [-1, 2, 3])
+def test_arrays_with_steps(step):
+    s, args = doubled(te.var("n"))
+    module = tecomp.build(s, args)
+    for n in around(4):
+        base = DATA.integers(-9, 9, n * abs(step)).astype("float32")[::step]
+        out = np.zeros(2 * n, "f")
+        module(base, out[::2])
+        assert (out[::2] == base * 2).all() and not out[1::2].any()
+
+
+NUMBERS = {
+    "float32": [1.5, 2, np.float64(0.1), np.float32(-3.25), np.int64(7), True, np.array(2.5)],
+    "float64": [0.1, 2, np.float32(0.1), np.int8(-3)],
+    "float16": [0.1, 1000, np.float64(65504.0)],
+    "int64": [2**62, -(2**63), 3.0, np.int32(-7), np.uint8(255)],
+    "uint8": [0, 255, 3.0, np.int64(7)],
+    "bool": [True, False, 1, 0, np.bool_(True)],
+}
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_scalars_of_every_kind(cpu, dtype):
+    """cupy#6940: a Python float was read as zero where a float32 was declared."""
+    a = te.var("a", dtype)
+    y = te.compute((3,), lambda i: a if dtype != "bool" else te.Select(a, 1, 2), name="y")
+    program = cpu(te.create_schedule(y.op), [a, y])
+    for value in NUMBERS[dtype]:
+        one = np.array(value).astype(dtype)
+        want = np.full(3, one) if dtype != "bool" else np.full(3, 1 if one else 2, "int32")
+        program({a: value}, {y: want})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "said"),
+    [
+        ("int32", 1.5, "argument a: expected a whole number for int32, got 1.5"),
+        ("int32", 2**31, "argument a: 2147483648 does not fit in int32\n  because: int32 holds -2147483648 to 2147483647"),
+        ("uint8", -1, "argument a: -1 does not fit in uint8\n  because: uint8 holds 0 to 255"),
+        ("float32", "1", "argument a: expected a number for float32, got '1'\n  because: its type is str"),
+    ],
+)
+def test_scalars_that_do_not_fit(dtype, value, said):
+    a = te.var("a", dtype)
+    y = te.compute((3,), lambda i: a, name="y")
+    with pytest.raises(ArgumentError) as caught:
+        tecomp.build(te.create_schedule(y.op), [a, y])(value, np.zeros(3, dtype))
+    assert str(caught.value) == f"{said}\n  legal: main(a: {dtype}, y: {dtype}[3])"
+
+
+@pytest.mark.parametrize("call", ["build", "lower"])
+def test_a_stage_without_threads(refused, call):
+    """tvm#410, #18350, #19548."""
+    A = te.placeholder((8,), name="A")
+    C = te.compute((8,), lambda i: A[i] + 1, name="C")
+    s = te.create_schedule(C.op)
+    with refused("""
+        stage C has no axis bound to a block or thread
+          because: all work of a CUDA program is done by kernels
+          legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage
+        """):
+        getattr(tecomp, call)(s, [A, C], target=CUDA)
+
+
+def test_one_stage_of_two_without_threads(refused):
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: A[i] + 1, name="B")
+    C = te.compute((8,), lambda i: B[i] * 2, name="C")
+    s = te.create_schedule(C.op)
+    bound(s, C, 4)
+    with refused("""
+        stage B has no axis bound to a block or thread
+          because: all work of a CUDA program is done by kernels
+          legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage
+        """):
+        tecomp.build(s, [A, C], target=CUDA)
+
+
+def many(count):
+    inputs = [te.placeholder((8,), name=f"A{number}") for number in range(count)]
+    C = te.compute((8,), lambda i: sum((A[i] for A in inputs[1:]), inputs[0][i]), name="C")
+    s = te.create_schedule(C.op)
+    bound(s, C, 4)
+    return s, inputs, C
+
+
+@pytest.mark.parametrize("count", [600, 1000])
+def test_kernels_of_many_inputs(count):
+    """csarofeen/pytorch#1993: past the 4096 bytes that older drivers took."""
+    s, inputs, C = many(count)
+    assert tecomp.build(s, [*inputs, C], target=CUDA).artifact.binary
+    assert len(tecomp.lower(s, [*inputs, C]).params) == count + 1
+
+
+def test_kernels_of_too_many_inputs(refused):
+    s, inputs, C = many(4200)
+    with refused("""
+        4201 arguments of main_C
+          because: they are 33608 bytes, and a launch passes at most 32764
+          legal: compute_root for some stages, so that each kernel reads fewer tensors
+        """):
+        tecomp.build(s, [*inputs, C], target=CUDA)
+
+
+@pytest.mark.parametrize("threads", [1025, 2048, 1 << 20])
+def test_too_many_threads(refused, threads):
+    """TL#2633."""
+    A = te.placeholder((threads,), name="A")
+    C = te.compute((threads,), lambda i: A[i] + 1, name="C")
+    s = te.create_schedule(C.op)
+    s[C].bind(C.op.axis[0], te.thread_axis("threadIdx.x"))
+    with refused(f"""
+        threadIdx.x of C has extent {threads}
+          because: the target {CUDA} allows 1024
+          legal: split by a smaller factor
+        """):
+        tecomp.build(s, [A, C], target=CUDA)
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_no_threads(refused, threads):
+    A = te.placeholder((8,), name="A")
+    C = te.compute((8,), lambda i: A[i] + 1, name="C")
+    s = te.create_schedule(C.op)
+    with refused(f"""
+        split: 'i' of 'C' by {threads}
+          because: a loop of that many iterations computes nothing
+          legal: a positive integer
+        """):
+        s[C].split(C.op.axis[0], threads)
+
+
+def in_shared(size):
+    """Each block copies `size` floats to shared memory and adds its neighbours."""
+    A = te.placeholder((4 * size,), name="A")
+    P = te.compute((4 * size,), lambda i: A[i] + 1, name="P")
+    C = te.compute((4 * size,), lambda i: P[i] * 2, name="C")
+    s = te.create_schedule(C.op)
+    outer, inner = s[C].split(C.op.axis[0], size)
+    s[C].bind(outer, te.thread_axis("blockIdx.x"))
+    s[C].bind(s[C].split(inner, 128)[1], te.thread_axis("threadIdx.x"))
+    s[P].compute_at(s[C], outer)
+    s[P].set_scope("shared")
+    s[P].bind(s[P].split(P.op.axis[0], 128)[1], te.thread_axis("threadIdx.x"))
+    return s, A, C
+
+
+@pytest.mark.parametrize("kib", [48, 49, 227])
+def test_shared_memory_up_to_the_limit(cuda, kib):
+    """tvm#668: more than the default is asked for at the launch."""
+    s, A, C = in_shared(kib * 256)
+    a = DATA.integers(-9, 9, kib * 1024).astype("float32")
+    cuda(s, [A, C])({A: a}, {C: (a + np.float32(1)) * np.float32(2)})
+
+
+@pytest.mark.parametrize(("arch", "most"), [("sm_80", 163), ("sm_89", 99), ("sm_90a", 227)])
+def test_more_shared_memory_than_there_is(refused, arch, most):
+    s, A, C = in_shared(most * 256 + 128)
+    with refused(f"""
+        {most * 1024 + 512} bytes of shared memory in main_C
+          because: a block has at most {most * 1024} on {arch} (P {most * 1024 + 512})
+          legal: smaller tiles
+        """):
+        tecomp.build(s, [A, C], target=f"cuda -arch={arch}")
+
+
+def test_an_architecture_that_is_not_known(refused):
+    s, args = doubled()
+    with pytest.raises(ValueError, match="there is no architecture 'sm_12'"):
+        tecomp.build(s, args, target="cuda -arch=sm_12")
+
+
+def test_a_call_without_a_gpu():
+    """The build needs none; the call says what is missing."""
+    x = te.placeholder((8,), name="x")
+    y = te.compute((8,), lambda i: x[i] * 2, name="y")
+    s = te.create_schedule(y.op)
+    bound(s, y, 4)
+    module = tecomp.build(s, [x, y], target=CUDA)
+    with pytest.raises((LaunchError, ArgumentError)):
+        module(np.zeros(8, "f"), np.zeros(8, "f"))
+
+
+def test_one_build_serves_every_size():
+    """TL#1934: rebuilt for each value although the size was symbolic."""
+    s, args = doubled(te.var("n"))
+    module = tecomp.build(s, args)
+    source = module.source
+    for n in (*around(4), 1000):
+        x, y = DATA.random(n, "float32"), np.zeros(n, "f")
+        module(x, y)
+        assert (y == x * 2).all()
+    assert module.source is source
+
+
+def test_two_sizes_are_two_programs():
+    """TL#1250: the shapes were left out of the key."""
+    first, second = (tecomp.build(*doubled(n)) for n in (8, 12))
+    for n, module in ((8, first), (12, second)):
+        x, y = DATA.random(n, "float32"), np.zeros(n, "f")
+        module(x, y)
+        assert (y == x * 2).all()
+    with pytest.raises(ArgumentError, match="expected extent of dimension 0 to be 8, got 12"):
+        first(np.zeros(12, "f"), np.zeros(12, "f"))
+
+
+@pytest.mark.parametrize("target", ["llvm", CUDA])
+def test_a_build_changes_nothing_that_it_is_given(target):
+    """TL PR 1776: the compiler changed the options."""
+    x = te.placeholder((8,), name="x")
+    y = te.compute((8,), lambda i: x[i] * 2, name="y")
+    s = te.create_schedule(y.op)
+    if target != "llvm":
+        bound(s, y, 4)
+    args, text, goal = [x, y], s.text(), tecomp.target.Target.of(target)
+    sources = {tecomp.build(s, args, target=goal).source for _ in range(2)}
+    assert len(sources) == 1
+    assert (args, s.text(), goal) == ([x, y], text, tecomp.target.Target.of(target))

@@ -1,0 +1,158 @@
+"""Random programs under random GPU schedules against NumPy: interpreted, compiled, and run where there is a GPU.
+
+A failure prints its seed and its schedule; `pytest "tests/differential/test_random_cuda.py::test_interpreter[17]"` runs
+that one again.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+
+import tecomp
+from tecomp.ir import expr as E
+from tecomp.ir.evaluate import ExecutionError
+from tecomp.ir.func import Func, Level
+from tecomp.ir.interpret import interpret
+from tecomp.ir.stmt import Alloc, Evaluate, For, Launch, Seq, Stmt, Store
+from tecomp.ir.visit import rewrite, walk
+from tecomp.passes.events import is_barrier
+
+from .draw import Case
+from .gpu_memory import GuardedAllocations
+from .gpu_schedules import random_gpu_schedule
+from .running import check, legal_case
+
+SEEDS = range(408)
+COMPILED = range(0, 408, 8)
+MUTATED = range(204)
+ARCHITECTURES = ("sm_80", "sm_90a")
+
+
+class Lowered(NamedTuple):
+    """A program at each level, and what to say when one fails."""
+
+    program: Case
+    note: str
+    loops: Func
+    device: Func
+    flat: Func
+
+
+@cache
+def lowered(seed: int) -> Lowered:
+    """Return the program of a seed: loops as lowered, kernels with barriers, flat offsets in machine integers."""
+    legal = legal_case(seed, random_gpu_schedule, lambda s, args: tecomp.lower(s, args, target="cuda", trace=True))
+    last = {step.func.level: step.func for step in legal.lowered}
+    return Lowered(legal.program, legal.note, legal.lowered[0].func, last[Level.DEVICE], last[Level.FLAT])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_interpreter(seed: int) -> None:
+    """At each level the interpreter gives what NumPy does.
+
+    It checks every index, every read of what nothing has written, that all threads of a block come to its barriers, and
+    that no two threads meet in one element without one.
+    """
+    case = lowered(seed)
+    for func in (case.loops, case.device, case.flat):
+        check(f"{func.level.value} of {case.note}", case.program, lambda *arrays, func=func: interpret(func, *arrays))
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("seed", COMPILED)
+def test_compiles(seed: int, arch: str) -> None:
+    """NVRTC takes the program, without a warning that it makes slow code of it."""
+    legal = legal_case(seed, random_gpu_schedule, lambda s, args: tecomp.build(s, args, target=f"cuda -arch={arch}"))
+    artifact = legal.lowered.artifact
+    assert artifact.binary
+    assert "C75" not in artifact.log, f"{artifact.log}\n{legal.note}"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gpu(seed: int) -> None:
+    """The kernels give what NumPy does; no guard word changes around arguments and temporaries, poisoned before."""
+    cupy = importlib.import_module("cupy")
+    legal = legal_case(seed, random_gpu_schedule, lambda s, args: tecomp.build(s, args, target="cuda"))
+
+    def call(*arrays: Any) -> None:
+        with GuardedAllocations(cupy) as temporaries:
+            legal.lowered(*arrays)
+        temporaries.check(legal.note)
+
+    check(legal.note, legal.program, call, cupy)
+
+
+def test_a_missing_barrier_is_noticed() -> None:
+    """Without any one of the barriers, the interpreter reports a race or the result is wrong.
+
+    Not so where a size is 0 or 1, or where at these sizes each thread happens to read what it wrote itself.
+    """
+    found: Counter[bool] = Counter()
+    for seed in MUTATED:
+        case = lowered(seed)
+        for barrier in filter(is_barrier, walk(case.device.body)):
+            found[_fails(case.program, _without(case.device, barrier))] += 1
+    assert found.total() >= 30
+    assert found[True] >= 0.8 * found.total(), found
+
+
+def _without(func: Func, barrier: Any) -> Func:
+    """Return `func` less one barrier."""
+    return func.with_body(rewrite(func.body, stmts={Evaluate: lambda node: Seq(()) if node is barrier else node}))
+
+
+def _fails(program: Case, func: Func) -> bool:
+    try:
+        check("", program, lambda *arrays: interpret(func, *arrays))
+    except (ExecutionError, AssertionError):
+        return True
+    return False
+
+
+def test_what_the_schedules_reach() -> None:
+    """Enough of the seeds have each thing that can go wrong on a GPU."""
+    reached: Counter[str] = Counter()
+    for seed in MUTATED:
+        nodes = list(walk(lowered(seed).device.body))
+        reached.update(name for name, found in REACHED.items() if any(map(found, nodes)))
+        launches = [node for node in nodes if isinstance(node, Launch)]
+        reached["several kernels"] += len(launches) > 1
+        reached["a scan in one launch"] += len(launches) == 1 and "scan" in lowered(seed).program.kind
+    rare = {name: reached[name] for name in (*REACHED, "several kernels", "a scan in one launch") if reached[name] < 5}
+    assert not rare, rare
+
+
+def _allocates(scope: str) -> Callable[[Any], bool]:
+    return lambda node: isinstance(node, Alloc) and node.buffer.scope == scope and bool(node.buffer.shape)
+
+
+def _loop_over_launches(node: Any) -> bool:
+    return isinstance(node, For) and any(isinstance(below, Launch) for below in walk(node.body))
+
+
+def _threads(count: int) -> Callable[[Any], bool]:
+    return lambda node: isinstance(node, Launch) and sum("threadIdx" in tag for tag, _ in node.threads) == count
+
+
+REACHED: dict[str, Callable[[Any], bool]] = {
+    "shared memory": _allocates("shared"),
+    "local memory": _allocates("local"),
+    "temporary in global memory": _allocates("global"),
+    "barrier": lambda node: isinstance(node, Stmt) and is_barrier(node),
+    "vector": lambda node: isinstance(node, Store) and node.lanes > 1,
+    "vector under a mask": lambda node: isinstance(node, Store) and not isinstance(node.mask, E.Const),
+    "host loop over launches": _loop_over_launches,
+    "threads in 1 dimension": _threads(1),
+    "threads in 2 dimensions": _threads(2),
+    "threads in 3 dimensions": _threads(3),
+    "symbolic grid": lambda node: (
+        isinstance(node, Launch) and any(not isinstance(var.extent, E.Const) for _, var in node.threads)
+    ),
+}
