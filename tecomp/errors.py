@@ -65,4 +65,8 @@ class UnsupportedError(TecompError, NotImplementedError):
 
 
 class InternalError(TecompError, RuntimeError):
-    """A fault of tecomp itself: please report it with the printed program."""
+    """A fault of tecomp itself, and the message says so."""
+
+    def render(self) -> str:
+        """Return the whole message, and whose fault it is."""
+        return f"{super().render()}\n  this is a fault of tecomp, not of your program: please report it with this message"

@@ -69,3 +69,13 @@ def test_errors_pickle(kind: type[TecompError]) -> None:
         "e",
         error.location,
     )
+
+
+def test_an_internal_error_says_whose_fault_it_is() -> None:
+    error = InternalError("no", because="a pass did", location=Location("<string>", 3))
+    assert str(error) == (
+        "no\n"
+        "  --> <string>:3\n"
+        "  because: a pass did\n"
+        "  this is a fault of tecomp, not of your program: please report it with this message"
+    )

@@ -137,7 +137,8 @@ class _Inference:
 
     def _reads(self, parts: Iterable[Expr]) -> bool:
         """Return whether any of the expressions reads this stage."""
-        return any(isinstance(node, E.TensorRead) and node.tensor.op is self.op for part in parts for node in walk(part))
+        nodes = (node for part in parts for node in walk(part))
+        return any(isinstance(node, E.TensorRead) and node.tensor.op is self.op for node in nodes)
 
     def _prefix(self, steps: Range, extent: Expr) -> Range:
         """Return the time from 0 to the last step that is read, the initial ones at least."""

@@ -72,10 +72,16 @@ def print_kernel(
 
 
 def _parameter(out: Writer, thing: Buffer | E.Var, written: bool) -> str:
+    """Return the declaration of a parameter.
+
+    Only what is written is __restrict__, which tells as much: nothing else is reached through it. A `const __restrict__`
+    input would be read through the cache that does not see stores (ld.global.nc), and NVVM 13.0 then reads outputs so
+    too: of `c ? input[i] : output[i]` it makes one such load from the address chosen, which finds old values.
+    """
     name = out.exprs.names[thing] = out.scopes.declare(thing.name)
     type_ = c_type(thing.dtype)
     if isinstance(thing, Buffer):
-        return f"{'' if written else 'const '}{type_}* __restrict__ {name}"
+        return f"{type_}* __restrict__ {name}" if written else f"const {type_}* {name}"
     return f"{type_} {name}"
 
 

@@ -34,16 +34,21 @@ def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
             align = max(SHARED_ALIGN, node.buffer.align)
             start = -(-end // align) * align
             offsets[node.buffer] = start
-            end = start + elements(node.buffer) * node.buffer.dtype.bytes
+            end = start + _bytes(node.buffer)
     limits = target.limits
     if end > limits.shared_optin:
-        sizes = ", ".join(f"{buffer.name} {elements(buffer) * buffer.dtype.bytes}" for buffer in offsets)
+        sizes = ", ".join(f"{buffer.name} {_bytes(buffer)}" for buffer in offsets)
         raise UnsupportedError(
             f"{end} bytes of shared memory in {kernel}",
             because=f"a block has at most {limits.shared_optin} on {target.arch} ({sizes})",
             legal="smaller tiles",
+            location=max(offsets, key=_bytes).loc,
         )
     return Shared(offsets if end > limits.shared_static else {}, end)
+
+
+def _bytes(buffer: Buffer) -> int:
+    return elements(buffer) * buffer.dtype.bytes
 
 
 def elements(buffer: Buffer) -> int:

@@ -93,7 +93,7 @@ class Cpu(NamedTuple):
 
 @cache
 def cpu(name: str = "") -> Cpu:
-    """Return the CPU of that name; of no name, the present one with all that it has. UserError where LLVM knows none."""
+    """Return the CPU of that name, UserError where LLVM knows none; of no name, the present one with all it has."""
     if name:
         known = known_cpus()
         if known and name not in known:

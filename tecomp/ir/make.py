@@ -17,6 +17,7 @@ from ..dtype import FLOAT32, INDEX, INT32, DType
 from ..errors import UserError, UserTypeError
 from . import expr as E
 from .constant import FALSE, TRUE, cast_const, const, fold_numbers, trunc_quotient, wrap
+from .dtype_name import dtype_of
 from .node import OPERATORS, Expr
 
 
@@ -30,6 +31,8 @@ def convert(value: Any, like: DType | None = None) -> Expr:
         return value
     if hasattr(value, "as_expr"):
         return value.as_expr()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, np.generic) and not isinstance(value, (bool, int, float)):
         return const(value.item(), value.dtype.name)
     if isinstance(value, bool):
@@ -421,9 +424,22 @@ def truth(value: Expr) -> bool:
     )
 
 
+def number(value: Any) -> int | float:
+    """Return the value of a constant, for int(value) and float(value); refuse any other."""
+    node = convert(value)
+    if isinstance(node, E.Const):
+        return node.value
+    raise UserError(
+        f"{node!r} was used as a Python number",
+        because="its value is known only when the program runs",
+        legal="the functions of te in place of those of math and numpy, .astype in place of int and float",
+    )
+
+
 OPERATORS.update(
     add=add, sub=sub, mul=mul, div=div, floordiv=floordiv, floormod=floormod, neg=neg,
-    lt=lt, le=le, eq=eq, ne=ne, abs=absolute, cast=cast, bool=truth,
+    lt=lt, le=le, eq=eq, ne=ne, abs=absolute, bool=truth, number=number,
+    cast=lambda dtype, value: cast(dtype_of("astype", dtype), value),
     bitwise_and=bitwise_and, bitwise_or=bitwise_or, bitwise_xor=bitwise_xor, bitwise_not=bitwise_not,
     shift_left=shift_left, shift_right=shift_right,
 )  # fmt: skip

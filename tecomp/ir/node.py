@@ -51,6 +51,16 @@ class Operators:
     def __abs__(self) -> Expr: return OPERATORS["abs"](self)
     # fmt: on
     __hash__ = object.__hash__
+    __array_ufunc__ = None
+    """Tells NumPy's numbers and arrays that operators beside one of these are this one's."""
+
+    def __int__(self) -> int:
+        """Return the value of a constant."""
+        return int(OPERATORS["number"](self))
+
+    def __float__(self) -> float:
+        """Return the value of a constant."""
+        return float(OPERATORS["number"](self))
 
     def astype(self, dtype: str) -> Expr:
         """Return this value converted to `dtype` (float to int truncates toward zero)."""

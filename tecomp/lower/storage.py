@@ -53,7 +53,7 @@ class Storage:
         return rewrite_expr(expr, {E.TensorRead: self.load})
 
     def _held(self, tensor: Tensor) -> tuple[Range, ...]:
-        """Return what is computed of each dimension; besides time, the states of a scan have dimensions of their own."""
+        """Return what is computed of each dimension; the states of a scan share only time."""
         region = self.bounds[tensor.op].region
         if not isinstance(tensor.op, ScanOp):
             return region

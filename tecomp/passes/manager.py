@@ -45,7 +45,8 @@ class Trace(list[Step]):
 
 
 def run_pipeline(func: Func, target: Target, pipeline: Sequence[Pass], trace: Trace | None = None) -> Func:
-    """Return `func` after every pass of `pipeline` that is for `target`; InternalError when one breaks it."""
+    """Return `func` after the passes of `pipeline` for `target`; InternalError where lowering or one broke it."""
+    verify(func)
     for row in pipeline:
         if target.kind not in row.targets:
             continue

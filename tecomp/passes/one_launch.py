@@ -24,8 +24,9 @@ from ..ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq, Stmt, in_order
 from ..ir.subst import substitute_stmt
 from ..ir.visit import rewrite, walk
 from ..target import Target
-from .accesses import Access, accesses, allocated, bound_vars, uses
-from .overlap import Overlap, Place
+from .accesses import allocated, bound_vars, stored, uses
+from .events import Event, Events, Scope
+from .overlap import Overlap
 
 LAUNCHES = "launches_each_step"
 """The pragma of a loop that stays on the host; its value is the reason."""
@@ -173,14 +174,15 @@ def _same_threads(a: Sequence[For], b: Sequence[For]) -> bool:
 def meeting(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> Buffer | None:
     """Return a buffer of which a thread may touch by `b` an element that another touches by `a`, where either writes
     it; None where all threads keep to themselves."""
-    overlap = Overlap([loop.var for loop in loops], lambda var: var in private)
-    own = allocated(a) | allocated(b)
-    by_buffer: dict[Buffer, list[Access]] = {}
-    for access in accesses(b):
-        by_buffer.setdefault(access.buffer, []).append(access)
-    for x in accesses(a):
-        for y in () if x.buffer in own else by_buffer.get(x.buffer, ()):
-            if (x.writes or y.writes) and not overlap.apart(Place(x.indices), Place(y.indices)):
+    owners = frozenset(loop.var for loop in loops)
+    overlap = Overlap(owners, private.__contains__)
+    events, scope = Events((stored(a) | stored(b)) - allocated(a) - allocated(b)), Scope(varying=owners)
+    by_buffer: dict[Buffer, list[Event]] = {}
+    for event in events.first(b, scope):
+        by_buffer.setdefault(event.buffer, []).append(event)
+    for x in events.first(a, scope):
+        for y in by_buffer.get(x.buffer, ()):
+            if (x.writes or y.writes) and not overlap.apart(x.place, y.place):
                 return x.buffer
     return None
 

@@ -10,7 +10,7 @@
 
 A guard that needs its loop's first iterations (padding: 1 <= x) gives a third loop, before. Only the loop without
 guards is looked into further, and no nest is split more than MOST_NESTED times: the program grows by a constant factor.
-Loops over threads, and loops around them, stay whole.
+Loops over threads, and loops around them, stay whole; so do UNROLLED ones whose parts would not be of constant length.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Partition:
         whole = Stretch(node.min, make.add(node.min, node.extent))
         found = self.guards(node, whole)
         free = self.unguarded(found, whole)
-        if free is None:
+        if free is None or (node.kind is LoopKind.UNROLLED and not _is_constant(free)):
             return self.below(node)
         var = _variable(node.var, free)
         body = substitute_stmt(decided(node.body, {one.guard: True for one in found}), {node.var: var})
@@ -175,6 +175,10 @@ class _Partition:
 def _shared(loop: For) -> bool:
     """Return whether a loop launches kernels, or threads of a block divide work in it: a copy would cost much."""
     return any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in walk(loop.body))
+
+
+def _is_constant(stretch: Stretch) -> bool:
+    return isinstance(stretch.first, E.Const) and isinstance(stretch.end, E.Const)
 
 
 def _variable(old: E.Var, stretch: Stretch) -> E.Var:

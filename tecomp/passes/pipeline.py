@@ -46,7 +46,7 @@ PIPELINE = (
     Pass("launch", launch.run, ALL, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
     Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),
-    Pass("choose", unswitch.run, CUDA, DEVICE, "what lies between two barriers is a thread's own, and join made it one"),
+    Pass("choose", unswitch.run, CUDA, DEVICE, "what lies between two barriers is a thread's own, and stands together"),
     Pass(
         "share",
         share.run,

@@ -8,7 +8,7 @@ Two pragmas decide for a loop and those inside it, the nearest of each first, an
     auto_unroll_max_step=16   serial loops that become no more than 16 stores and calls are UNROLLED too
     unroll_explicit=False     UNROLLED loops keep their kind, and the back end's compiler decides
 
-So does a loop that would become more than MOST_STATEMENTS stores and calls.
+A loop that would become more than MOST_STATEMENTS stores and calls keeps its kind too, and stays a loop.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
         else: e                            b
                                            for t in range(m): e
 
-So it is where each thread keeps to its own elements. Elsewhere the threads on the two ways meet, and barriers for all of
-them must find their places between the statements; once they have, what lies between two of them may do the same.
+So it is where each thread keeps to its own elements. Elsewhere the threads on the two ways meet, and barriers for all
+of them must find their places between the statements; once they have, what lies between two of them may do the same.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import Any
 from ..dtype import BOOL
 from ..errors import UserTypeError
 from ..ir import make
+from ..ir.dtype_name import dtype_of
 from ..ir.node import Expr
-from .shape import dtype_of
 
 __all__ = [
     "abs",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtype import FLOAT32
+from ..ir.dtype_name import dtype_of
 from ..location import caller
-from .shape import dtype_of, name_of, shape_of
+from .shape import name_of, shape_of
 from .tag import tag_of
 from .tensor import PlaceholderOp, Tensor
 

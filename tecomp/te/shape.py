@@ -1,4 +1,4 @@
-"""What may be a shape, an element type or a name."""
+"""What may be a shape or a name."""
 
 from __future__ import annotations
 
@@ -6,29 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dtype import INDEX, INT32, INT64, DType
+from ..dtype import INT32, INT64
 from ..errors import UserError, UserTypeError
 from ..ir import make
 from ..ir.expr import Const, Reduce, TensorRead
 from ..ir.node import Expr
 from ..ir.visit import walk
-
-
-def dtype_of(asked: str, dtype: object) -> DType:
-    """Return the element type of that name; UserError when there is none."""
-    try:
-        known = DType(dtype)
-    except (ValueError, TypeError) as error:
-        raise UserError(
-            f"{asked}: dtype {dtype!r}",
-            because="no element type has that name",
-            legal="bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, vectors: float32x4",
-        ) from error
-    if known.element is INDEX:
-        raise UserError(
-            f"{asked}: dtype 'index'", because="it is the type of loops in lowered programs", legal="int32, int64"
-        )
-    return known
 
 
 def name_of(asked: str, name: object) -> str:

@@ -10,9 +10,10 @@ import ml_dtypes
 from ..dtype import FLOAT32, INT32
 from ..errors import UserError
 from ..ir import make
+from ..ir.dtype_name import dtype_of
 from ..ir.expr import Const, Var
 from ..ir.node import Expr
-from .shape import dtype_of, name_of
+from .shape import name_of
 
 
 def var(name: str = "tindex", dtype: str = INT32) -> Var:

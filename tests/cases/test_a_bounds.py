@@ -126,30 +126,61 @@ def test_a_producer_under_a_split_reduction(cpu, n):
     assert stores(tecomp.lower(s, [A, S]), "P", a, np.zeros((), "int32")) == n
 
 
-def tiled_sum(n, m):
-    """b(i) = i * (a[0] + ... + a[n - 1]) over m threads, a copied to shared memory in tiles of m."""
-    a = te.placeholder((n,), "int32", name="a")
-    copy = te.compute((n,), lambda i: a[i], name="copy")
+def tiled_sum(n, a, threads):
+    """b(i) = i * (a[0] + ... + a[n - 1]), a thread each i; a is copied to shared memory in tiles by all threads."""
+    copy = te.compute(a.shape, lambda i: a[i], name="copy")
     j = te.reduce_axis((0, n), name="j")
-    b = te.compute((m,), lambda i: te.sum(copy[j] * i, axis=j), name="b")
+    b = te.compute((threads,), lambda i: te.sum(copy[j] * i, axis=j), name="b")
     s = te.create_schedule(b.op)
     tx = te.thread_axis("threadIdx.x")
     s[b].bind(b.op.axis[0], tx)
-    outer, _ = s[b].split(j, m)
+    outer, _ = s[b].split(j, threads)
     s[copy].compute_at(s[b], outer)
     s[copy].set_scope("shared")
     s[copy].bind(copy.op.axis[0], tx)
-    return s, a, b
+    return s, b
+
+
+def numpy_tiled(data, threads):
+    return np.arange(threads, dtype="int32") * data.sum(dtype="int32")
 
 
 def test_a_cooperative_copy_under_a_loop_of_unknown_length(cuda):
     """tvm#5303: a thread that has nothing to copy in the last tile still adds its part."""
     n = te.var("n")
-    s, a, b = tiled_sum(n, 32)
+    a = te.placeholder((n,), "int32", name="a")
+    s, b = tiled_sum(n, a, 32)
     program = cuda(s, [a, b])
     for size in (*around(32), 1000):
         data = DATA.integers(-99, 99, size).astype("int32")
-        program({a: data}, {b: np.arange(32, dtype="int32") * data.sum(dtype="int32")})
+        program({a: data}, {b: numpy_tiled(data, 32)})
+
+
+def test_a_cooperative_copy_under_a_loop_whose_length_is_data(cuda):
+    n, a = te.placeholder((), "int32", name="n"), te.placeholder((1024,), "int32", name="a")
+    s, b = tiled_sum(n(), a, 32)
+    program = cuda(s, [n, a, b])
+    data = DATA.integers(-99, 99, 1024).astype("int32")
+    for size in (*around(32), 1000):
+        program({n: np.array(size, "int32"), a: data}, {b: numpy_tiled(data[:size], 32)})
+
+
+@pytest.mark.parametrize("schedule", ["plain", "split", "attached"])
+def test_a_sum_whose_length_is_data(cpu, schedule):
+    n, a = te.placeholder((), "int32", name="n"), te.placeholder((100,), "int32", name="a")
+    copy = te.compute((100,), lambda i: a[i], name="copy")
+    j = te.reduce_axis((0, n()), name="j")
+    b = te.compute((5,), lambda i: te.sum(copy[j] * i, axis=j), name="b")
+    s = te.create_schedule(b.op)
+    if schedule != "plain":
+        outer, inner = s[b].split(j, 4)
+        s[b].unroll(inner)
+        if schedule == "attached":
+            s[copy].compute_at(s[b], outer)
+    program = cpu(s, [n, a, b])
+    data = DATA.integers(-99, 99, 100).astype("int32")
+    for size in around(4):
+        program({n: np.array(size, "int32"), a: data}, {b: numpy_tiled(data[:size], 5)})
 
 
 def repeated(n):
@@ -205,16 +236,15 @@ def test_a_ragged_matmul_of_tiles(cpu, n):
 def test_a_ragged_matmul_of_tiles_on_cuda(cuda):
     A, B, left, right, k, C = matmul(te.var("n"))
     s = te.create_schedule(C.op)
-    threads = [te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")]
-    *blocks, ii, jj = s[C].tile(*C.op.axis, 4, 4)
-    for axis, thread in zip([*blocks, ii, jj], [te.thread_axis("blockIdx.y"), te.thread_axis("blockIdx.x"), *threads]):
-        s[C].bind(axis, thread)
+    tags = ("blockIdx.y", "blockIdx.x", "threadIdx.y", "threadIdx.x")
+    for axis, tag in zip(s[C].tile(*C.op.axis, 4, 4), tags, strict=True):
+        s[C].bind(axis, te.thread_axis(tag))
     ko, _ = s[C].split(k, 4)
     for copy in (left, right):
         s[copy].compute_at(s[C], ko)
         s[copy].set_scope("shared")
-        for axis, thread in zip(copy.op.axis, threads):
-            s[copy].bind(axis, thread)
+        for axis, tag in zip(copy.op.axis, tags[2:], strict=True):
+            s[copy].bind(axis, te.thread_axis(tag))
     program = cuda(s, [A, B, C])
     for n in around(4):
         a, b = DATA.integers(-9, 9, (2, n, n)).astype("int32")

@@ -23,9 +23,10 @@ def vectorized(tensor, factor):
     return s
 
 
-def over_threads(tensor, factor):
-    s = te.create_schedule(tensor.op)
-    bound(s, tensor, factor)
+def over_threads(factor, *tensors):
+    s = te.create_schedule([tensor.op for tensor in tensors])
+    for tensor in tensors:
+        bound(s, tensor, factor)
     return s
 
 
@@ -42,7 +43,7 @@ def test_a_remainder_compared(cpu, divisor, shift):
     X = te.placeholder((20,), "int32", name="X")
     x = np.arange(20, dtype="int32") - shift
     forms = [(te.floordiv, x // divisor), (te.floormod, x % divisor)]
-    forms += zip((te.truncdiv, te.truncmod), numpy_trunc(x, divisor))
+    forms += zip((te.truncdiv, te.truncmod), numpy_trunc(x, divisor), strict=True)
     for form, want in forms:
         for value in (lambda i: i - shift, lambda i: X[i]):
             F = te.compute(
@@ -74,7 +75,7 @@ def test_the_guard_of_a_length_with_a_remainder(cuda, step, rest, factor):
     n = te.var("n")
     A = te.placeholder((n * step + rest,), name="A")
     B = te.compute((n * step + rest,), lambda i: A[i] + 1, name="B")
-    program = cuda(over_threads(B, factor), [A, B])
+    program = cuda(over_threads(factor, B), [A, B])
     for size in range(8):
         a = DATA.random(size * step + rest, "float32")
         program({A: a}, {B: a + np.float32(1)})
@@ -165,17 +166,20 @@ def test_parentheses(cpu, name, as_index):
     axes = np.meshgrid(*[np.arange(1, 5, dtype="int32")] * 3, indexing="ij")
     values = [axis.copy() for axis in axes] if as_index else list(DATA.integers(1, 99, (3, 4, 4, 4)).astype("int32"))
     s = te.create_schedule(T.op)
-    cpu(s, [*inputs, T])(dict(zip(inputs, values)), {T: NESTED[name](*values)})
+    cpu(s, [*inputs, T])(dict(zip(inputs, values, strict=True)), {T: NESTED[name](*values)})
     func = tecomp.lower(s, [*inputs, T])
     assert alpha_equal(parse(text(func)), func)
 
 
 def test_parentheses_in_cuda(cuda):
     inputs = [te.placeholder((4, 4, 4), "int32", name=x) for x in "ABC"]
-    for build in NESTED.values():
-        T = te.compute((4, 4, 4), lambda *i, build=build: build(*(X[i] for X in inputs)), name="T")
-        values = list(DATA.integers(1, 99, (3, 4, 4, 4)).astype("int32"))
-        cuda(over_threads(T, 4), [*inputs, T])(dict(zip(inputs, values)), {T: build(*values)})
+    values = list(DATA.integers(1, 99, (3, 4, 4, 4)).astype("int32"))
+    outputs = {
+        te.compute((4, 4, 4), lambda *i, build=build: build(*(X[i] for X in inputs)), name="T"): build(*values)
+        for build in NESTED.values()
+    }
+    program = cuda(over_threads(4, *outputs), [*inputs, *outputs])
+    program(dict(zip(inputs, values, strict=True)), outputs)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
@@ -201,11 +205,13 @@ def test_unsigned_division_by_a_constant(cpu, dtype):
 
 
 def test_unsigned_division_on_cuda(cuda):
+    inputs, outputs = {}, {}
     for dtype in ("uint8", "uint32", "uint64"):
         A, B = te.placeholder((16,), dtype, name="A"), te.placeholder((16,), dtype, name="B")
-        F = te.compute((16,), lambda i: A[i] // B[i] + A[i] % B[i], name="F")
-        a, b, quotient, remainder = unsigned(dtype)
-        cuda(over_threads(F, 4), [A, B, F])({A: a, B: b}, {F: quotient + remainder})
+        F = te.compute((16,), lambda i, A=A, B=B: A[i] // B[i] + A[i] % B[i], name="F")
+        inputs[A], inputs[B], quotient, remainder = unsigned(dtype)
+        outputs[F] = quotient + remainder
+    cuda(over_threads(4, *outputs), [*inputs, *outputs])(inputs, outputs)
 
 
 def unsigned(dtype):

@@ -72,7 +72,7 @@ def test_axes_of_64_bits(cpu, n):
 
 def test_a_sum_over_an_axis_of_64_bits(cpu):
     m, n = te.var("m", "int64"), te.var("n", "int64")
-    A, k, B = sums(m, n)
+    A, _, B = sums(m, n)
     program = cpu(te.create_schedule(B.op), [A, B])
     for size in around(4):
         a = DATA.integers(-9, 9, (size, 5)).astype("int32")

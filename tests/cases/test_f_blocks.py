@@ -73,7 +73,7 @@ def test_a_shared_tile_read_then_overwritten(cuda, tile):
     P = te.compute((n,), lambda i: A[i] * 2, name="P")
     k = te.reduce_axis((0, n), name="k")
     B = te.compute((8,), lambda i: te.sum(P[k] * (i + 1), axis=k), name="B")
-    s, _, inner = blocks(B, 4)
+    s, _, _ = blocks(B, 4)
     outer, _ = s[B].split(k, tile)
     s[P].compute_at(s[B], outer)
     s[P].set_scope("shared")
@@ -198,7 +198,7 @@ def test_thread_axes_in_any_order(cuda, order):
     s[B].bind(ji, te.thread_axis(f"threadIdx.{order[1]}"))
     s[P].compute_at(s[B], s[B].leaf_iter_vars[0])
     s[P].set_scope("shared")
-    for axis, letter in zip(P.op.axis, reversed(order)):
+    for axis, letter in zip(P.op.axis, reversed(order), strict=True):
         s[P].bind(axis, te.thread_axis(f"threadIdx.{letter}"))
     program = cuda(s, [A, B])
     for rows in around(3):

@@ -22,7 +22,7 @@ def extreme(name, n, m, dtype="float32"):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int8"])
 def test_a_pair_cannot_be_inlined(refused, dtype):
     """tvm#933, #928."""
-    A, k, (I, V) = extreme("argmax", 256, 256, dtype)
+    _, _, (I, V) = extreme("argmax", 256, 256, dtype)
     B = te.compute((256,), lambda j: V[j] + I[j].astype(dtype), name="B")
     s = te.create_schedule(B.op)
     with refused("""
@@ -127,7 +127,7 @@ def test_reduce_axes_whose_extents_depend_on_the_element(cpu, shape, out, schedu
 
 
 def test_the_pool_of_twelve_numbers(cpu):
-    A, S, M = pooled(3, 4, 2)
+    A, _, M = pooled(3, 4, 2)
     a = np.arange(10, 22, dtype="float32").reshape(3, 4)
     cpu(te.create_schedule(M.op), [A, M])({A: a}, {M: np.array([[12.5, 14.5], [16.5, 18.5]], "float32")})
 

@@ -86,7 +86,7 @@ def check_bfloat16(program, A, B, outputs, wanted):
     a, b = SPECIAL.astype(BFLOAT16), np.roll(SPECIAL, 5).astype(BFLOAT16)
     with np.errstate(all="ignore"):
         results = [want(a.astype("float32"), b.astype("float32")).astype(BFLOAT16) for want in wanted]
-    program({A: a, B: b}, dict(zip(outputs, results)), near=1e-2)
+    program({A: a, B: b}, dict(zip(outputs, results, strict=True)), near=1e-2)
 
 
 @pytest.mark.parametrize("lanes", [0, 4, 8])
@@ -156,9 +156,11 @@ def test_conversions_round_once(cpu, source, dtype, lanes):
 
 
 def test_conversions_round_once_on_cuda(cuda):
-    cases = [conversion(source, dtype) for source in ("float64", "int64") for dtype in BITS]
-    for A, B, a, want in cases:
-        cuda(schedule([B], cuda=True), [A, B])({A: a}, {B: want})
+    inputs, outputs = {}, {}
+    for source in ("float64", "int64"):
+        for dtype in BITS:
+            A, B, inputs[A], outputs[B] = conversion(source, dtype)
+    cuda(schedule(outputs, cuda=True), [*inputs, *outputs])(inputs, outputs)
 
 
 def conversion(source, dtype):
@@ -194,7 +196,7 @@ def check_bools(program, A, B, T, outputs):
     a = np.array([[0.3, -0.0, 0.0], [2.0, np.nan, -1.5]], "float16")
     b, t = np.array([True, False, True]), DATA.random((3, 3), "float32")
     wanted = [a * b, a != 0, (a > 0) & b, t[np.broadcast_to(b, a.shape).astype(int), (a > 0).astype(int)]]
-    program({A: a, B: b, T: t}, dict(zip(outputs, wanted)))
+    program({A: a, B: b, T: t}, dict(zip(outputs, wanted, strict=True)))
 
 
 @pytest.mark.parametrize("lanes", [0, 2])
@@ -258,7 +260,9 @@ def check_not_numbers(place, dtype, lanes, on_cuda):
     args = [*inputs, *outputs, *first.op.outputs, *last.op.outputs]
     values = {first.op.output(1): m.max(1) if dtype != "bfloat16" else w.max(1).astype(kind)}
     values[last.op.output(1)] = w.min(1).astype(kind)
-    place(s, args)(dict(zip(inputs, (a, b, m))), {**dict(zip(outputs, results)), **places, **values})
+    place(s, args)(
+        dict(zip(inputs, (a, b, m), strict=True)), {**dict(zip(outputs, results, strict=True)), **places, **values}
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

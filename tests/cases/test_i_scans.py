@@ -26,7 +26,7 @@ def read_after():
     m, n = te.var("m"), te.var("n")
     X = te.placeholder((m, n), name="X")
     S, init, update = cumulative(m, n, lambda t, i: X[t, i])
-    return X, S, init, update, te.compute((m, n), lambda i, j: S[i, j], name="res")
+    return X, init, update, te.compute((m, n), lambda i, j: S[i, j], name="res")
 
 
 def check_read_after(program, X, res, sizes):
@@ -38,7 +38,7 @@ def check_read_after(program, X, res, sizes):
 
 def test_a_stage_after_a_scan(cpu):
     """tvm#3723: it crashed."""
-    X, S, init, update, res = read_after()
+    X, init, update, res = read_after()
     s = te.create_schedule(res.op)
     for tensor in (init, update, res):
         s[tensor].vectorize(s[tensor].split(tensor.op.axis[1], 4)[1])
@@ -46,7 +46,7 @@ def test_a_stage_after_a_scan(cpu):
 
 
 def test_a_stage_after_a_scan_on_cuda(cuda):
-    X, S, init, update, res = read_after()
+    X, init, update, res = read_after()
     s = te.create_schedule(res.op)
     for tensor in (init, update, res):
         bound(s, tensor, 8, tensor.op.axis[1])
@@ -65,7 +65,12 @@ def test_a_plain_scan_has_no_guard(symbolic, stages):
     assert not any(isinstance(node, If) for node in walk(body))
 
 
-PARTS = [(slice(0, 16), slice(0, 48)), (slice(0, 16), slice(8, 40)), (slice(3, 4), slice(63, 64)), (slice(5, 12), slice(1, 8))]
+PARTS = [
+    (slice(0, 16), slice(0, 48)),
+    (slice(0, 16), slice(8, 40)),
+    (slice(3, 4), slice(63, 64)),
+    (slice(5, 12), slice(1, 8)),
+]
 
 
 def part_sums(axis, rows, columns):

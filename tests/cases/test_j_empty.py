@@ -37,14 +37,14 @@ def test_a_matmul_over_nothing(cpu, shape):
 
 
 def test_a_matmul_over_nothing_of_symbolic_size(cpu):
-    A, B, r, C = matmul(te.var("m"), te.var("n"), te.var("k"))
+    A, B, _, C = matmul(te.var("m"), te.var("n"), te.var("k"))
     program = cpu(te.create_schedule(C.op), [A, B, C])
     for shape in SHAPES:
         check_matmul(program, A, B, C, shape)
 
 
 def test_a_matmul_over_nothing_on_cuda(cuda):
-    A, B, r, C = matmul(te.var("m"), te.var("n"), te.var("k"))
+    A, B, _, C = matmul(te.var("m"), te.var("n"), te.var("k"))
     s = te.create_schedule(C.op)
     bound(s, C, 4, s[C].fuse(*C.op.axis))
     program = cuda(s, [A, B, C])
@@ -122,7 +122,7 @@ def check_without_dimensions(program, A, scale, U, sizes):
 
 def test_tensors_without_dimensions(cpu):
     """tvm#19676, #3240."""
-    A, scale, S, T, U = without_dimensions(te.var("n"))
+    A, scale, _, _, U = without_dimensions(te.var("n"))
     check_without_dimensions(cpu(te.create_schedule(U.op), [A, scale, U]), A, scale, U, (0, 1, 4, 13))
 
 

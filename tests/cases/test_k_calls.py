@@ -38,7 +38,8 @@ WRONG = {
     "read-only": (lambda: np.zeros(128, "f"), lambda: read_only(np.zeros(128, "f")),
                   "argument y: it is written, and the array is read-only"),
     "no array": (lambda: [0.0] * 128, lambda: np.zeros(128, "f"),
-                 "argument x: expected an array, got list"),
+                 "argument x: expected an array of float32, got list\n"
+                 "  because: it has no array interface and no DLPack"),
 }  # fmt: skip
 
 
@@ -121,8 +122,7 @@ def test_scalars_of_every_kind(cpu, dtype):
 @pytest.mark.parametrize(
     ("dtype", "value", "said"),
     [
-        ("int32", 1.5, "argument a: expected a whole number for int32, got 1.5"),
-        ("int32", 2**31, "argument a: 2147483648 does not fit in int32\n  because: int32 holds -2147483648 to 2147483647"),
+        ("uint8", 1.5, "argument a: expected a whole number for uint8, got 1.5"),
         ("uint8", -1, "argument a: -1 does not fit in uint8\n  because: uint8 holds 0 to 255"),
         ("float32", "1", "argument a: expected a number for float32, got '1'\n  because: its type is str"),
     ],
@@ -171,12 +171,10 @@ def many(count):
     return s, inputs, C
 
 
-@pytest.mark.parametrize("count", [600, 1000])
-def test_kernels_of_many_inputs(count):
+def test_kernels_of_many_inputs():
     """csarofeen/pytorch#1993: past the 4096 bytes that older drivers took."""
-    s, inputs, C = many(count)
+    s, inputs, C = many(600)
     assert tecomp.build(s, [*inputs, C], target=CUDA).artifact.binary
-    assert len(tecomp.lower(s, [*inputs, C]).params) == count + 1
 
 
 def test_kernels_of_too_many_inputs(refused):
@@ -197,9 +195,9 @@ def test_too_many_threads(refused, threads):
     s = te.create_schedule(C.op)
     s[C].bind(C.op.axis[0], te.thread_axis("threadIdx.x"))
     with refused(f"""
-        threadIdx.x of C has extent {threads}
-          because: the target {CUDA} allows 1024
-          legal: split by a smaller factor
+        an extent of {threads} on threadIdx.x in main_C
+          because: sm_90a has at most 1024
+          legal: split the loop further before it is bound
         """):
         tecomp.build(s, [A, C], target=CUDA)
 
@@ -217,16 +215,17 @@ def test_no_threads(refused, threads):
         s[C].split(C.op.axis[0], threads)
 
 
-def in_shared(size):
-    """Each block copies `size` floats to shared memory and adds its neighbours."""
-    A = te.placeholder((4 * size,), name="A")
-    P = te.compute((4 * size,), lambda i: A[i] + 1, name="P")
-    C = te.compute((4 * size,), lambda i: P[i] * 2, name="C")
+def in_shared(kib):
+    """A block copies so many KiB of float64 to shared memory, and each thread reads what others copied."""
+    n = kib * 128
+    A = te.placeholder((n,), "float64", name="A")
+    P = te.compute((n,), lambda i: A[i] + 1, name="P")
+    C = te.compute((n,), lambda i: P[n - 1 - i] * 2, name="C")
     s = te.create_schedule(C.op)
-    outer, inner = s[C].split(C.op.axis[0], size)
-    s[C].bind(outer, te.thread_axis("blockIdx.x"))
-    s[C].bind(s[C].split(inner, 128)[1], te.thread_axis("threadIdx.x"))
-    s[P].compute_at(s[C], outer)
+    block = s[C].fuse()
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    s[C].bind(s[C].split(C.op.axis[0], 128)[1], te.thread_axis("threadIdx.x"))
+    s[P].compute_at(s[C], block)
     s[P].set_scope("shared")
     s[P].bind(s[P].split(P.op.axis[0], 128)[1], te.thread_axis("threadIdx.x"))
     return s, A, C
@@ -235,17 +234,17 @@ def in_shared(size):
 @pytest.mark.parametrize("kib", [48, 49, 227])
 def test_shared_memory_up_to_the_limit(cuda, kib):
     """tvm#668: more than the default is asked for at the launch."""
-    s, A, C = in_shared(kib * 256)
-    a = DATA.integers(-9, 9, kib * 1024).astype("float32")
-    cuda(s, [A, C])({A: a}, {C: (a + np.float32(1)) * np.float32(2)})
+    s, A, C = in_shared(kib)
+    a = DATA.integers(-9, 9, kib * 128).astype("float64")
+    cuda(s, [A, C])({A: a}, {C: (a[::-1] + 1) * 2})
 
 
 @pytest.mark.parametrize(("arch", "most"), [("sm_80", 163), ("sm_89", 99), ("sm_90a", 227)])
 def test_more_shared_memory_than_there_is(refused, arch, most):
-    s, A, C = in_shared(most * 256 + 128)
+    s, A, C = in_shared(most + 1)
     with refused(f"""
-        {most * 1024 + 512} bytes of shared memory in main_C
-          because: a block has at most {most * 1024} on {arch} (P {most * 1024 + 512})
+        {most * 1024 + 1024} bytes of shared memory in main_C
+          because: a block has at most {most * 1024} on {arch} (P {most * 1024 + 1024})
           legal: smaller tiles
         """):
         tecomp.build(s, [A, C], target=f"cuda -arch={arch}")

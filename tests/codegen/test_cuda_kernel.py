@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import tecomp
+from tecomp import te
 from tecomp.codegen.cuda import printed
 from tecomp.dtype import DType
 from tecomp.errors import InternalError
@@ -140,3 +142,16 @@ def test_scalars_in_global_memory() -> None:
                 B[()] = A[()] + 1.0
     """).source
     assert "B[0] = A[0] + 1.0f;" in source
+
+
+def test_only_what_is_written_is_restricted():
+    """A const __restrict__ input made NVVM 13.0 read an output through the non-coherent cache: a wrong argmax."""
+    n = te.var("n")
+    A = te.placeholder((n,), name="A")
+    B = te.compute((n,), lambda i: A[i] + 1.0, name="B")
+    s = te.create_schedule(B.op)
+    block, thread = s[B].split(B.op.axis[0], factor=64)
+    s[B].bind(block, te.thread_axis("blockIdx.x"))
+    s[B].bind(thread, te.thread_axis("threadIdx.x"))
+    source = tecomp.build(s, [A, B], target="cuda -arch=sm_90a", name="f").source
+    assert "const float* A, float* __restrict__ B" in source

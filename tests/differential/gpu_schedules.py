@@ -19,7 +19,10 @@ MOST_THREADS = 64
 
 @dataclass(frozen=True)
 class AxisPlan:
-    """What becomes of one axis: blocks of `threads` threads that do `inner` iterations each; "" binds to none."""
+    """What becomes of one axis: blocks of `threads` threads that do `inner` iterations each; "" binds to none.
+
+    `inner_kind` is what becomes of those: the name of a primitive, or a dimension of threads.
+    """
 
     block: str
     thread: str
@@ -79,7 +82,11 @@ def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
         size = size if thread else 1
         room //= size
         inner = rng.choice([1, 1, 1, 2, 3, 4])
-        kind = rng.choice(["serial", "vectorize", "vectorize", "unroll", "parallel"])
+        kind = rng.choice(["serial", "vectorize", "vectorize", "unroll", "parallel", "bind", "bind"])
+        if kind == "bind":
+            spare = [tag for tag in threads[count:] if tag not in {part.inner_kind for part in axes}]
+            kind = spare[0] if spare and inner <= room else "serial"
+            room //= inner if kind in DIMENSIONS else 1
         axes.append(AxisPlan(block, thread, size, inner, kind, rng.random() < 0.25))
     return KernelPlan(fused, tuple(axes), rng.random() < 0.7, rng.choice([1, 1, 2, 3, draw.factor]), rng.random() < 0.5)
 
@@ -110,7 +117,10 @@ def _divide(stage: Any, axis: Any, part: AxisPlan, found: tuple[list[Any], list[
     if part.inner > 1:
         axis, last = stage.split(axis, factor=part.inner)
         inner.append(last)
-        _mark(stage, last, part.inner_kind)
+        if part.inner_kind in DIMENSIONS:
+            stage.bind(last, te.thread_axis(f"threadIdx.{part.inner_kind}"))
+        else:
+            _mark(stage, last, part.inner_kind)
     if part.block and part.thread:
         lengths = {"nparts": part.threads} if part.by_parts else {"factor": part.threads}
         loops = stage.split(axis, **lengths)

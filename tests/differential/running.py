@@ -54,12 +54,12 @@ def note(seed: int, drawn: int, program: Case, schedule: Any) -> str:
     return f"seed {seed}, case({drawn}): {program.kind}, {sizes}\n{schedule.text()}"
 
 
-def check(what: str, program: Case, call: Callable[..., Any], arrays: Any = np) -> None:
+def check(what: str, program: Case, call: Callable[..., Any], arrays: Any = np, *, gaps: bool = False) -> None:
     """Call with guarded arrays of the module `arrays`; fail with `what` where results or guard words are wrong."""
     given = [
-        Guarded.of(program.inputs[arg], arrays)
+        Guarded.of(program.inputs[arg], arrays, gaps=gaps)
         if arg in program.inputs
-        else Guarded(program.expected[arg].shape, str(arg.dtype), arrays)
+        else Guarded(program.expected[arg].shape, str(arg.dtype), arrays, gaps=gaps)
         for arg in program.args
     ]
     try:

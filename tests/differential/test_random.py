@@ -14,6 +14,7 @@ from .running import check, legal_case
 from .schedules import random_schedule
 
 SEEDS = range(336)
+STRIDED = range(0, 336, 5)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -21,6 +22,13 @@ def test_llvm(seed: int) -> None:
     """The compiled function equals NumPy, and no guard word changes."""
     legal = legal_case(seed, random_schedule, lambda s, args: tecomp.build(s, args, target="llvm"))
     check(legal.note, legal.program, legal.lowered)
+
+
+@pytest.mark.parametrize("seed", STRIDED)
+def test_llvm_with_strides(seed: int) -> None:
+    """The variant for arrays whose elements do not follow one another leaves what lies between them alone."""
+    legal = legal_case(seed, random_schedule, lambda s, args: tecomp.build(s, args, target="llvm"))
+    check(legal.note, legal.program, legal.lowered, gaps=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

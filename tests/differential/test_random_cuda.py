@@ -21,7 +21,12 @@ from tecomp.ir.func import Func, Level
 from tecomp.ir.interpret import interpret
 from tecomp.ir.stmt import Alloc, Evaluate, For, Launch, Seq, Stmt, Store
 from tecomp.ir.visit import rewrite, walk
+from tecomp.lower.func import lower_schedule
+from tecomp.module import strided
 from tecomp.passes.events import is_barrier
+from tecomp.passes.manager import run_pipeline
+from tecomp.passes.pipeline import PIPELINE
+from tecomp.target import Target
 
 from .draw import Case
 from .gpu_memory import GuardedAllocations
@@ -30,6 +35,7 @@ from .running import check, legal_case
 
 SEEDS = range(408)
 COMPILED = range(0, 408, 8)
+STRIDED = range(0, 408, 5)
 MUTATED = range(204)
 ARCHITECTURES = ("sm_80", "sm_90a")
 
@@ -64,6 +70,17 @@ def test_interpreter(seed: int) -> None:
         check(f"{func.level.value} of {case.note}", case.program, lambda *arrays, func=func: interpret(func, *arrays))
 
 
+@pytest.mark.parametrize("seed", STRIDED)
+def test_strided(seed: int) -> None:
+    """The variant for arrays whose elements do not follow one another leaves what lies between them alone."""
+    legal = legal_case(seed, random_gpu_schedule, _with_strides)
+    check(legal.note, legal.program, lambda *arrays: interpret(legal.lowered, *arrays), gaps=True)
+
+
+def _with_strides(schedule: Any, args: list[Any]) -> Func:
+    return run_pipeline(strided(lower_schedule(schedule, args, "main")), Target.of("cuda"), PIPELINE)
+
+
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("seed", COMPILED)
 def test_compiles(seed: int, arch: str) -> None:
@@ -86,7 +103,7 @@ def test_gpu(seed: int) -> None:
             legal.lowered(*arrays)
         temporaries.check(legal.note)
 
-    check(legal.note, legal.program, call, cupy)
+    check(legal.note, legal.program, call, cupy, gaps=seed in STRIDED)
 
 
 def test_a_missing_barrier_is_noticed() -> None:

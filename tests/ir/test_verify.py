@@ -116,7 +116,8 @@ def test_the_message_underlines_the_statement() -> None:
         "        for i in range(n):\n"
         "            Y[i] = 1.0\n"
         "            Z[i] = f32(1.0)  # program.py:8\n"
-        "            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
+        "            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "  this is a fault of tecomp, not of your program: please report it with this message"
     )
 
 

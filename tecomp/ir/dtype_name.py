@@ -1,0 +1,23 @@
+"""The element types that users name."""
+
+from __future__ import annotations
+
+from ..dtype import INDEX, DType
+from ..errors import UserError
+
+
+def dtype_of(asked: str, dtype: object) -> DType:
+    """Return the element type of that name; UserError when there is none."""
+    try:
+        known = DType(dtype)
+    except (ValueError, TypeError) as error:
+        raise UserError(
+            f"{asked}: dtype {dtype!r}",
+            because="no element type has that name",
+            legal="bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, vectors: float32x4",
+        ) from error
+    if known.element is INDEX:
+        raise UserError(
+            f"{asked}: dtype 'index'", because="it is the type of loops in lowered programs", legal="int32, int64"
+        )
+    return known
