@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import te as te
@@ -30,17 +28,6 @@ _ON_FIRST_USE = {
     "gpu": (".nd", "gpu"),
 }
 """Where the other names are: declaring and scheduling need none of the compiler, so it is loaded when asked for."""
-
-
-class _Face(ModuleType):
-    """This module: its `lower` stays the function when the package of that name, the folder `lower/`, is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name != "lower" or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Face
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from .errors import UserError, UserTypeError
 from .ir.expr import Var
 from .ir.func import Func, Level
-from .lower.func import lower_schedule
+from .lowering.func import lower_schedule
 from .module import Module
 from .passes.manager import Pass, Step, Trace, run_pipeline
 from .passes.pipeline import LOOP_PASSES, PIPELINE

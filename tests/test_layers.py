@@ -19,7 +19,7 @@ LAYERS = (
     ("te",),
     ("schedule",),
     ("bounds",),
-    ("lower",),
+    ("lowering",),
     ("passes",),
     ("codegen",),
     ("module", "nd", "testing"),

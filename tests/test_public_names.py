@@ -11,13 +11,13 @@ import tecomp
 
 FIRST = [
     *(f"from tecomp import {name}" for name in ("build", "lower", "te", "nd")),
-    *(f"import tecomp.{name}" for name in ("driver", "module", "lower.func")),
+    *(f"import tecomp.{name}" for name in ("driver", "module", "lowering.func")),
 ]
 
 
 @pytest.mark.parametrize("first", FIRST)
 def test_lower_is_the_function_whatever_was_loaded_before(first: str) -> None:
-    """There is a package tecomp.lower too, which Python puts in its place when it is loaded."""
+    """No package inside has the name of a function of the face: Python would put it in the function's place."""
     program = f"{first}; import tecomp; print(tecomp.lower.__module__, tecomp.build.__module__)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.split() == ["tecomp.driver", "tecomp.driver"]

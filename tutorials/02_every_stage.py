@@ -70,7 +70,7 @@ for op, stage in infer(Program(s, [A, C])).items():
     for axis, value in stage.values.items():
         print(f"   axis {axis.var.name}: {stage.domains[axis].extent} values, {value}")
 
-# lower/. One nest for each stage in its place, memory for what is no argument. This is a `Func` at level LOOPS:
+# lowering/. One nest for each stage in its place, memory for what is no argument. This is a `Func` at level LOOPS:
 # buffers have their dimensions, a loop has a kind (serial, vectorized, ...).
 chapter("4. Lowered: the first loop program")
 trace = tecomp.lower(s, [A, C], name="pairs", target="llvm", trace=True)

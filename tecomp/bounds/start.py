@@ -1,8 +1,8 @@
 """Where a reduction starts: its loops over the elements, without those over the values that are reduced.
 
-    C(i) = sum over k, leaves i, k.outer, k.inner        the start runs over i
-    leaves i.outer, k, i.inner                           over i.outer (the same loop) and, inside it, i.inner
-    leaf i.k.fused                                       over i, which no leaf is: it has a loop of its own
+C(i) = sum over k, leaves i, k.outer, k.inner        the start runs over i
+leaves i.outer, k, i.inner                           over i.outer (the same loop) and, inside it, i.inner
+leaf i.k.fused                                       over i, which no leaf is: it has a loop of its own
 """
 
 from __future__ import annotations

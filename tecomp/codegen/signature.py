@@ -36,9 +36,7 @@ def signature(func: Func) -> dict[str, Any]:
     sizes = {var: names.fresh(var.name) for var in func.sizes()}
     known.update(sizes)
     params = [
-        _buffer(param, label, param in func.outputs, known)
-        if isinstance(param, Buffer)
-        else _scalar(param, label)
+        _buffer(param, label, param in func.outputs, known) if isinstance(param, Buffer) else _scalar(param, label)
         for param, label in zip(func.params, labels, strict=True)
     ]
     requires = [[_text(condition, known), reason] for condition, reason in func.requires]

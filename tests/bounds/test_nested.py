@@ -9,7 +9,8 @@ from tests.bounds.describe import described
 
 def nested(depends: bool):
     """Each step of S adds a running sum over the columns, which starts from the last step's state where it depends."""
-    X, state, inner = (te.placeholder(shape, name=name) for shape, name in (((4, 5), "X"), ((4, 5), "s"), ((5, 4), "u")))
+    X, state = te.placeholder((4, 5), name="X"), te.placeholder((4, 5), name="s")
+    inner = te.placeholder((5, 4), name="u")
     start = te.compute((1, 4), lambda j, t: X[t, 0] + (state[t - 1, 0] if depends else 0.0), name="start")
     along = te.compute((5, 4), lambda j, t: inner[j - 1, t] + X[t, j], name="along")
     line = te.scan(start, along, inner, inputs=[X], name="line")

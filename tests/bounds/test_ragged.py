@@ -28,7 +28,8 @@ def rows(kind: str) -> tuple[list[Tensor], Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "last", "held"), [("axis", "i + 1", ""), ("data", "index(L[i])", ""), ("stage", "index(B[i])", "B: [0, +8]")]
+    ("kind", "last", "held"),
+    [("axis", "i + 1", ""), ("data", "index(L[i])", ""), ("stage", "index(B[i])", "B: [0, +8]")],
 )
 def test_each_is_settled_after_those_it_depends_on(kind: str, last: str, held: str) -> None:
     args, C = rows(kind)

@@ -21,7 +21,7 @@ from tecomp.ir.func import Func, Level
 from tecomp.ir.interpret import interpret
 from tecomp.ir.stmt import Alloc, Evaluate, For, Launch, Seq, Stmt, Store
 from tecomp.ir.visit import rewrite, walk
-from tecomp.lower.func import lower_schedule
+from tecomp.lowering.func import lower_schedule
 from tecomp.module import strided
 from tecomp.passes.events import is_barrier
 from tecomp.passes.manager import run_pipeline

@@ -164,6 +164,22 @@ REFUSED: list[tuple[Callable[[], Any], list[str]]] = [
             "  legal: te.all, te.any, te.if_then_else in place of and, or, not, if",
         ],
     ),
+    (
+        lambda: math.exp(x),
+        [
+            "x was used as a Python number",
+            "  because: its value is known only when the program runs",
+            "  legal: the functions of te in place of those of math and numpy, .astype in place of int and float",
+        ],
+    ),
+    (
+        lambda: x.astype("float7"),
+        [
+            "astype: dtype 'float7'",
+            "  because: no element type has that name",
+            "  legal: bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, vectors: float32x4",
+        ],
+    ),
 ]
 
 
@@ -184,6 +200,18 @@ def test_python_numbers_take_the_other_sides_type() -> None:
     assert (x + 1).operands()[1] is M.const(1.0, FLOAT32)
     assert (a + 1.5).dtype is FLOAT32
     assert (h * 0.1).operands()[1].value == float(np.float16(0.1))  # type: ignore[attr-defined]
+
+
+def test_constants_are_python_numbers() -> None:
+    assert (int(M.const(7)), float(M.convert(0.5)), int(M.const(3) * 2)) == (7, 0.5, 6)
+
+
+def test_numpy_leaves_its_operators_to_expressions() -> None:
+    for two in (np.float64(2), np.float32(2), np.array(2.0)):
+        assert two * x is M.mul(2.0, x)
+    assert refused(lambda: np.ones(2) + x)[0] == "array([1., 1.]) is no expression"
+    with pytest.raises(TypeError, match="does not support ufuncs"):
+        np.exp(x)
 
 
 def test_numpy_numbers_keep_their_type() -> None:

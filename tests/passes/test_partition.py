@@ -6,7 +6,7 @@ import pytest
 
 from tecomp.ir.func import Func
 from tecomp.ir.parse import parse
-from tecomp.ir.stmt import Store
+from tecomp.ir.stmt import For, LoopKind, Store
 from tecomp.ir.text import text
 from tecomp.ir.visit import walk
 from tecomp.passes import partition, simplify
@@ -145,3 +145,17 @@ def test_growth_is_bounded() -> None:
     lines.append("    " * (depth + 1) + f"B[0] = B[0] + (A0[i0] if {guard} else 0.0)")
     _, after = partitioned("\n".join(lines))
     assert sum(isinstance(node, Store) for node in walk(after.body)) <= 2 * partition.MOST_NESTED + 1
+
+
+def test_an_unrolled_loop_is_not_cut_where_its_parts_would_have_no_constant_length() -> None:
+    """Its copies ask for themselves, and the loop around it is split."""
+    before, after = partitioned("""
+def f(A: f32[7], B: out[f32[7]]):
+    for io in range(2):
+        for ii in unrolled(5):
+            if io * 5 + ii < 7:
+                B[io * 5 + ii] = A[io * 5 + ii] + 1.0
+""")
+    loops = [node for node in walk(after.body) if isinstance(node, For) and node.kind is LoopKind.UNROLLED]
+    assert [str(loop.extent) for loop in loops] == ["5"]
+    same_results(before, after)

@@ -116,3 +116,10 @@ def test_what_is_no_number(value, dtype):
     asked, because = refusal(value, dtype)
     assert asked == f"argument a: expected a number for {dtype}, got {value!r}"
     assert because == f"its type is {type(value).__name__}"
+
+
+def test_a_least_value():
+    assert converted(0, "int64", "n", "f(n)", 0) == 0
+    with pytest.raises(ArgumentError) as error:
+        converted(-1, "int64", "n", "f(n)", 0)
+    assert (error.value.asked, error.value.because) == ("argument n: -1 is less than 0", "it is a size")

@@ -8,7 +8,7 @@ import pytest
 
 from tecomp import te
 from tecomp.errors import UserError, UserTypeError
-from tecomp.lower.func import lower_schedule
+from tecomp.lowering.func import lower_schedule
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tecomp.errors import ScheduleError
 from tecomp.ir.func import Func
 from tecomp.ir.stmt import Alloc
 from tecomp.ir.visit import walk
-from tecomp.lower.func import lower_schedule
+from tecomp.lowering.func import lower_schedule
 
 
 def allocated(func: Func) -> list[str]:

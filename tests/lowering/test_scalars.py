@@ -9,6 +9,8 @@ import pytest
 
 import tecomp
 from tecomp import te
+from tecomp.errors import UserError
+from tecomp.ir.interpret import interpret
 from tecomp_runtime import ArgumentError
 
 
@@ -69,9 +71,11 @@ def test_a_size_below_0_is_refused() -> None:
     T = te.compute((n,), lambda i: X[0], name="T")
     k = te.reduce_axis((0, n), "k")
     C = te.compute((1,), lambda _: te.sum(T[k], axis=k), name="C")
-    function = tecomp.build(te.create_schedule(C.op), [n, X, C])
+    s, arrays = te.create_schedule(C.op), (np.ones(1, "float32"), np.zeros(1, "float32"))
+    with pytest.raises(UserError, match="'n' was given -1\n(.*\n)*  because: it is at least 0"):
+        interpret(tecomp.lower(s, [n, X, C]), -1, *arrays)
     with pytest.raises(ArgumentError) as caught:
-        function(-1, np.ones(1, "float32"), np.zeros(1, "float32"))
+        tecomp.build(s, [n, X, C])(-1, *arrays)
     assert str(caught.value).splitlines() == [
         "argument n: -1 is less than 0",
         "  because: it is a size",
