@@ -69,4 +69,5 @@ class InternalError(TecompError, RuntimeError):
 
     def render(self) -> str:
         """Return the whole message, and whose fault it is."""
-        return f"{super().render()}\n  this is a fault of tecomp, not of your program: please report it with this message"
+        fault = "this is a fault of tecomp, not of your program: please report it with this message"
+        return f"{super().render()}\n  {fault}"

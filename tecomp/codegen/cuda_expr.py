@@ -33,6 +33,18 @@ _DIVISIONS: Final[dict[type[E.Binary], tuple[str, str]]] = {
 }
 _MIXES: Final[tuple[type[E.Binary], ...]] = (E.Add, E.Sub, E.Mul, *_DIVISIONS, E.Compare)
 """What C++ computes in long long when either operand is one."""
+def _to_be_rounded(old: DType, new: DType, value: Text) -> Text:
+    """Return a value of type `old` in a type from which a small float rounds it once.
+
+    That is float for what a float holds, and for integers to float16, which is infinite where a float is not exact.
+    """
+    if old.is_float and old not in SMALL_FLOATS:
+        return value
+    if old.is_integer and old.bits >= 32 and new == "bfloat16":
+        return cast("unsigned long long" if old == "uint64" else "long long", value)
+    return cast("float", value)
+
+
 _EXTREMES: Final[dict[type[Expr], tuple[str, str]]] = {E.Min: ("min", "nan_min"), E.Max: ("max", "nan_max")}
 
 
@@ -197,8 +209,7 @@ class ExprPrinter:
         if new.is_bool:
             return binary("!=", value, literal(make.const(0, old)))
         if new in SMALL_FLOATS:
-            exact = old.is_float and old not in SMALL_FLOATS
-            return Text(f"{C_TYPES[new]}({value if exact else cast('float', value)})")
+            return Text(f"{C_TYPES[new]}({_to_be_rounded(old, new, value)})")
         if old.is_float and new == "uint64":
             return Text(f"float_to_unsigned({value})")
         if old.is_float and new.is_integer and new.bits < 64 and new != "int32":

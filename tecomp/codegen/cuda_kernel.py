@@ -74,7 +74,7 @@ def print_kernel(
 def _parameter(out: Writer, thing: Buffer | E.Var, written: bool) -> str:
     """Return the declaration of a parameter.
 
-    Only what is written is __restrict__, which tells as much: nothing else is reached through it. A `const __restrict__`
+    Only what is written is __restrict__, and that tells enough: nothing else is reached by it. A `const __restrict__`
     input would be read through the cache that does not see stores (ld.global.nc), and NVVM 13.0 then reads outputs so
     too: of `c ? input[i] : output[i]` it makes one such load from the address chosen, which finds old values.
     """

@@ -65,12 +65,13 @@ struct bfloat16 {{  // the upper half of a float; arithmetic happens in float
     bits = x != x ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16;
 #endif
   }}
-  {_INLINE} explicit bfloat16(double x) : bfloat16(round_to_odd(x)) {{}}
+  {_INLINE} explicit bfloat16(double x) : bfloat16(to_odd(x, __double2float_rz(x))) {{}}
+  {_INLINE} explicit bfloat16(long long x) : bfloat16(to_odd(x, __ll2float_rz(x))) {{}}
+  {_INLINE} explicit bfloat16(unsigned long long x) : bfloat16(to_odd(x, __ull2float_rz(x))) {{}}
   {_INLINE} operator float() const {{ return __uint_as_float((unsigned int)bits << 16); }}
-  // A float whose last bit says that it is not exact: rounding it again is then the one rounding of x.
-  static {_INLINE} float round_to_odd(double x) {{
-    float f = __double2float_rz(x);
-    return f == x || x != x ? f : __uint_as_float(__float_as_uint(f) | 1);
+  // x cut to a float whose last bit says if it is not exact: rounding that is then the one rounding of x.
+  template <class T> static {_INLINE} float to_odd(T x, float cut) {{
+    return (T)cut == x || x != x ? cut : __uint_as_float(__float_as_uint(cut) | 1);
   }}
 }};""",
     "Vec": f"""\

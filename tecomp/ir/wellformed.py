@@ -10,6 +10,7 @@ from . import expr as E
 from .func import Level
 from .node import Expr
 from .stmt import For, If, Launch, Let, LoopKind, Store
+from .visit import walk
 
 LOOPS, DEVICE, FLAT = Level
 EVERYWHERE: Final = (LOOPS, DEVICE, FLAT)
@@ -109,12 +110,17 @@ def let_agrees(node: Let, _: Level) -> str | None:
 
 
 def loop_has_range(node: For | Launch, _: Level) -> str | None:
-    """A loop or thread variable has a least value and an extent of its own integer type."""
+    """A loop or thread variable has a least value and an extent of its own integer type.
+
+    They read no memory: a Let outside names what they need, because passes rewrite the reads of statements only.
+    """
     for var in [node.var] if isinstance(node, For) else [var for _, var in node.threads]:
         if var.min is None or var.extent is None:
             return f"{var.name!r} has no range"
         if not (var.dtype.is_integer and var.min.dtype is var.dtype and var.extent.dtype is var.dtype):
             return f"{var.name!r} is {var.dtype}, its range {var.min.dtype} and {var.extent.dtype}"
+        if any(isinstance(part, E.Load) for end in (var.min, var.extent) for part in walk(end)):
+            return f"the range of {var.name!r} reads memory"
     return None
 
 

@@ -23,7 +23,7 @@ class Body:
         self.stage, self.op, self.storage = stage, stage.op, storage
         first = program.bodies[stage.op][0]
         self.reduce = first if isinstance(first, E.Reduce) else None
-        table: ExprTable = {E.TensorRead: storage.load, E.Select: Choices(stage.guards).select}
+        table: ExprTable = {E.TensorRead: storage.load, E.Select: Choices(stage).select}
         memo: dict[Expr, Expr] = {}
         self.parts = [rewrite_expr(part, table, memo) for part in stage.body]
 

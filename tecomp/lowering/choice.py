@@ -8,9 +8,8 @@ Everywhere else select stays, which needs neither a branch nor a masked load.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..arith import NO_FACTS, Facts, can_prove
+from ..bounds.run_over import StageBounds
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
@@ -19,12 +18,10 @@ _DIVISIONS = (E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
 
 
 class Choices:
-    """Decides about the selects of one body, inner ones first, where `guards` hold."""
+    """Decides about the selects of a stage's body, inner ones first."""
 
-    def __init__(self, guards: Iterable[Expr]) -> None:
-        self._facts: Facts = NO_FACTS
-        for guard in guards:
-            self._facts = self._facts.assume(guard)
+    def __init__(self, stage: StageBounds) -> None:
+        self._facts = _inside_loops(stage)
         self._failing: set[Expr] = set()
         """The choices that were made lazy: where they stand, they may fail."""
 
@@ -60,3 +57,14 @@ class Choices:
     def _is_inside(self, index: Expr, extent: Expr) -> bool:
         low, high = make.le(make.const(0, index.dtype), index), make.lt(index, extent)
         return can_prove(low, self._facts) and can_prove(high, self._facts)
+
+
+def _inside_loops(stage: StageBounds) -> Facts:
+    """Return what holds in the innermost loop: the guards, and that no loop around it is empty."""
+    facts = NO_FACTS
+    for var in stage.loops.values():
+        if var is not None and var.extent is not None:
+            facts = facts.assume(make.lt(var, var.extent))
+    for guard in stage.guards:
+        facts = facts.assume(guard)
+    return facts

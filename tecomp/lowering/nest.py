@@ -15,11 +15,12 @@ from typing import Any
 
 from ..bounds.run_over import StageBounds
 from ..bounds.start import outside_reduction
+from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
-from ..ir.stmt import For, If, LoopKind, Seq, Stmt
+from ..ir.stmt import For, If, Let, LoopKind, Seq, Stmt
 from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
 from .body import Body
@@ -71,11 +72,16 @@ class Nest:
         if var is None:
             return _with_pragmas(body, mark.pragmas) if mark.pragmas else body
         tag = mark.thread.thread_tag if mark.thread is not None else ""
-        extent = self.storage.loaded(var.extent) if var.extent is not None else None
-        if extent is not var.extent:
-            old, var = var, E.Var(var.name, var.dtype, var.min, extent)
-            body = substitute_stmt(body, {old: var})
-        return For(var, mark.kind, body, tag, mark.pragmas, loc=self.stage.op.loc)
+        return self._measured(For(var, mark.kind, body, tag, mark.pragmas, loc=self.stage.op.loc))
+
+    def _measured(self, loop: For) -> Stmt:
+        """Give the extent of a loop a name outside of it, where data decides how long it is."""
+        extent = self.storage.loaded(loop.extent)
+        if extent is loop.extent:
+            return loop
+        length = E.Var(f"{loop.var.name}_extent", INDEX)
+        var = E.Var(loop.var.name, INDEX, loop.min, length)
+        return Let(length, extent, loop.copy(var=var, body=substitute_stmt(loop.body, {loop.var: var})), loc=loop.loc)
 
     def _stored(self, stores: Stmt) -> Stmt:
         predicate = self.stage.predicate

@@ -1,7 +1,7 @@
 """Loops whose length another loop decides: they stay inside it.
 
-    C(i) = sum over k in [0, i + 1)       for i in range(n):
-                                              for k in range(i + 1): ...     # reorder(k, i) would ask for i too early
+C(i) = sum over k in [0, i + 1)       for i in range(n):
+                                          for k in range(i + 1): ...     # reorder(k, i) would ask for i too early
 """
 
 from __future__ import annotations

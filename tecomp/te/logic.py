@@ -33,7 +33,7 @@ def if_then_else(cond: Any, t: Any, f: Any) -> Expr:
 
 
 def Select(condition: Any, true_value: Any, false_value: Any) -> Expr:  # noqa: N802
-    """Return one of two values, both of which may be evaluated."""
+    """Return one of two values. Both are evaluated where neither can fail: no branch is needed then."""
     return make.select(condition, true_value, false_value)
 
 

@@ -135,18 +135,22 @@ def rounded(value, dtype):
     return float(round(exact / unit) * unit)
 
 
+WIDE = {"float64": None, "int32": 30, "uint32": 31, "int64": 62, "uint64": 63}
+"""Types of more bits than those, with the exponent of a large number for an integer."""
+
+
 def halfway(source, dtype):
     """Return numbers of `source` just beside the middle of two neighbours in `dtype`, and in the middle."""
     half = Fraction(1, 2 ** BITS[dtype])
     middles = [1 + half, 1 + 3 * half, Fraction(3, 2) + half, -(1 + half)]
-    if source == "int64":
-        scale = 2**62 if dtype == "float32" else 2**14 if dtype == "float16" else 2**40
-        return np.array([int(m * scale) + d for m in middles for d in (-1, 0, 1)], source)
-    beside = [float(m) for m in middles]
-    return np.array([[np.nextafter(b, -3.0), b, np.nextafter(b, 3.0)] for b in beside], "float64").ravel()
+    if source == "float64":
+        beside = [float(m) for m in middles]
+        return np.array([[np.nextafter(b, -3.0), b, np.nextafter(b, 3.0)] for b in beside]).ravel()
+    scale = 2**14 if dtype == "float16" else 2 ** WIDE[source]
+    return np.array([int(m * scale) + d for m in middles[: 3 if source[0] == "u" else 4] for d in (-1, 0, 1)], source)
 
 
-@pytest.mark.parametrize("source", ["float64", "int64"])
+@pytest.mark.parametrize("source", WIDE)
 @pytest.mark.parametrize("dtype", BITS)
 @pytest.mark.parametrize("lanes", [0, 4])
 def test_conversions_round_once(cpu, source, dtype, lanes):
@@ -157,7 +161,7 @@ def test_conversions_round_once(cpu, source, dtype, lanes):
 
 def test_conversions_round_once_on_cuda(cuda):
     inputs, outputs = {}, {}
-    for source in ("float64", "int64"):
+    for source in WIDE:
         for dtype in BITS:
             A, B, inputs[A], outputs[B] = conversion(source, dtype)
     cuda(schedule(outputs, cuda=True), [*inputs, *outputs])(inputs, outputs)

@@ -7,6 +7,7 @@ import pytest
 
 import tecomp
 from tecomp import te
+from tecomp.target import CUDA_LIMITS, Target
 from tecomp_runtime import ArgumentError, LaunchError
 from tests.cases.places import CUDA
 from tests.cases.tiling import around, bound
@@ -83,7 +84,23 @@ def test_bytes_that_start_between_elements(shift):
     x = np.zeros(129 * 4, "uint8")[shift : shift + 512].view("float32")
     with pytest.raises(ArgumentError) as caught:
         tecomp.build(s, args)(x, np.zeros(128, "f"))
-    assert str(caught.value).startswith("argument x: ")
+    assert str(caught.value) == (
+        f"argument x: needs 4-byte alignment\n  because: its address is {x.ctypes.data:#x}\n"
+        "  legal: main(x: float32[128], y: float32[128])"
+    )
+
+
+def test_an_output_in_the_memory_of_an_input():
+    s, args = doubled()
+    x = np.zeros(192, "f")
+    for y in (x[:128], x[64:]):
+        with pytest.raises(ArgumentError) as caught:
+            tecomp.build(s, args)(x[:128], y)
+        assert str(caught.value) == (
+            "argument y: shares memory with argument x\n"
+            "  because: an output is written while the other arguments are in use\n"
+            "  legal: main(x: float32[128], y: float32[128])"
+        )
 
 
 @pytest.mark.parametrize("step", [-1, 2, 3])
@@ -252,7 +269,11 @@ def test_more_shared_memory_than_there_is(refused, arch, most):
 
 def test_an_architecture_that_is_not_known(refused):
     s, args = doubled()
-    with pytest.raises(ValueError, match="there is no architecture 'sm_12'"):
+    with refused(f"""
+        unknown target 'cuda -arch=sm_12'
+          because: there is no architecture 'sm_12'
+          legal: {", ".join(CUDA_LIMITS)}
+        """):
         tecomp.build(s, args, target="cuda -arch=sm_12")
 
 
@@ -298,7 +319,7 @@ def test_a_build_changes_nothing_that_it_is_given(target):
     s = te.create_schedule(y.op)
     if target != "llvm":
         bound(s, y, 4)
-    args, text, goal = [x, y], s.text(), tecomp.target.Target.of(target)
+    args, text, goal = [x, y], s.text(), Target.of(target)
     sources = {tecomp.build(s, args, target=goal).source for _ in range(2)}
     assert len(sources) == 1
-    assert (args, s.text(), goal) == ([x, y], text, tecomp.target.Target.of(target))
+    assert (args, s.text(), goal) == ([x, y], text, Target.of(target))

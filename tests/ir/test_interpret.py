@@ -304,6 +304,20 @@ def test_arguments_that_do_not_fit(arguments: tuple[Any, ...], asked: str, becau
     assert (caught.value.asked, caught.value.because) == (asked, because)
 
 
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_sizes_are_solved_from_multiples(n: int) -> None:
+    X, Y = np.zeros(n * 3 + 2, "float32"), np.zeros((n - 1) * -2 + 40 + n, "float32")
+    source = """
+def f(X: f32[n * 3 + 2], Y: out[f32[40 + n - (n - 1) * 2]]):
+    for i in range(n):
+        Y[i] = 1.0
+"""
+    run(source, X, Y)
+    assert Y.sum() == n
+    with pytest.raises(UserError, match="extent 0 of 'X' is"):
+        run(source, X[1:], Y)
+
+
 def test_sizes_that_cannot_be_solved() -> None:
     with pytest.raises(UserError, match="cannot be solved from the shapes alone"):
         run("def f(X: f32[n * n]):\n    pass\n", f32(4))

@@ -63,6 +63,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("'q' has no range", For(E.Var("q", INDEX), LoopKind.SERIAL, Seq(())), L),
     ("'q' is int32, its range index and index", For(E.Var("q", DType("int32"), at(0), n), LoopKind.SERIAL, Seq(())), L),
     ("'q' is float32, its range float32 and float32", For(E.Var("q", FLOAT32, one, one), LoopKind.SERIAL, Seq(())), L),
+    ("the range of 'q' reads memory", loop(E.Var("q", INDEX, at(0), M.index(M.load(Z, (at(1),)))), Seq(())), L),
     ("range loop with thread 'threadIdx.x'", loop(i, Seq(()), LoopKind.SERIAL, "threadIdx.x"), L),
     ("thread loop with thread ''", loop(i, Seq(()), LoopKind.THREAD), L),
     ("thread loop over 't'", loop(t, Seq(()), LoopKind.THREAD, "threadIdx.x"), D),

@@ -43,7 +43,9 @@ def test_sums_of_rows_as_long_as_data_says(schedule: str) -> None:
     SCHEDULES[schedule](s, C, B, C.op.axis[0], C.op.reduce_axis[0])
     want = np.array([a[i, : max(LENGTHS[i] + 1, 0)].sum() for i in range(n)], "float32")
     func = tecomp.lower(s, [A, L, C])
-    for run in (tecomp.build(s, [A, L, C]), lambda *arrays: interpret(func, *arrays)):
+    function = tecomp.build(s, [A, L, C])
+    spread = np.repeat(LENGTHS, 2)[::2]
+    for run, lengths in ((function, LENGTHS), (function, spread), (lambda *arrays: interpret(func, *arrays), LENGTHS)):
         c = np.full(n, np.nan, "float32")
-        run(a, LENGTHS, c)
+        run(a, lengths, c)
         np.testing.assert_allclose(c, want, rtol=1e-5)

@@ -72,7 +72,7 @@ def test_a_size_below_0_is_refused() -> None:
     k = te.reduce_axis((0, n), "k")
     C = te.compute((1,), lambda _: te.sum(T[k], axis=k), name="C")
     s, arrays = te.create_schedule(C.op), (np.ones(1, "float32"), np.zeros(1, "float32"))
-    with pytest.raises(UserError, match="'n' was given -1\n(.*\n)*  because: it is at least 0"):
+    with pytest.raises(UserError, match=r"'n' was given -1\n(.*\n)*  because: it is at least 0"):
         interpret(tecomp.lower(s, [n, X, C]), -1, *arrays)
     with pytest.raises(ArgumentError) as caught:
         tecomp.build(s, [n, X, C])(-1, *arrays)

@@ -135,7 +135,7 @@ def f(A: f32[24], C: out[f32[23]]):
 
 
 def test_guard_stays_with_what_each_thread_keeps(golden: Golden) -> None:
-    """The copy is for all threads; a register of those that have an element is for them, and what the copy needs is not."""
+    """The copy, and what it needs, is for all threads; a register of those that have an element is for them."""
     before, after = launched("""
 def f(A: f32[n], B: out[f32[n]]):
     for bx in thread('blockIdx.x', (n + 63) // 64):

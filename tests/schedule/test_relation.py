@@ -87,6 +87,14 @@ def test_factor_longer_than_the_axis_is_cut():
     assert guards_of(stage) == []
 
 
+def test_factor_longer_than_a_symbolic_extent_stays_constant():
+    """So that the inner loop can be unrolled or vectorized, as it was split for."""
+    stage = stage_of(te.var("n") % 3 + 1)
+    stage.split(stage.op.axis[0], factor=4)
+    assert extents(stage)["i0.inner"] == "4"
+    assert guards_of(stage) == ["i0.inner < n % 3 + 1"]
+
+
 def test_factor_bound_to_a_thread_is_kept():
     stage = stage_of(2)
     _, inner = stage.split(stage.op.axis[0], factor=4)
