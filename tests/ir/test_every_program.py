@@ -13,24 +13,28 @@ from tecomp.ir.alpha import difference
 from tecomp.ir.parse import parse
 from tecomp.ir.text import text
 from tecomp.passes.manager import Trace
+from tests.differential.gpu_schedules import random_gpu_schedule
 from tests.differential.programs import KINDS, case
 from tests.differential.schedules import random_schedule
 
+SCHEDULES = {"llvm": random_schedule, "cuda -arch=sm_90a": random_gpu_schedule}
 
-def traced(seed: int) -> Trace:
+
+def traced(seed: int, target: str) -> Trace:
     """Return the program of a seed after every pass; other seeds of its kind are tried where a schedule is refused."""
     for attempt in range(20):
         program, draw = case(seed + attempt * 1000 * len(KINDS))
         try:
-            return tecomp.lower(random_schedule(program, draw), program.args, target="llvm", trace=True)
+            return tecomp.lower(SCHEDULES[target](program, draw), program.args, target=target, trace=True)
         except ScheduleError:
             continue
     raise AssertionError(f"seed {seed}: no legal schedule in 20 attempts")
 
 
+@pytest.mark.parametrize("target", SCHEDULES)
 @pytest.mark.parametrize("seed", range(80))
-def test_text_is_read_back(seed: int) -> None:
-    trace = traced(seed)
+def test_text_is_read_back(seed: int, target: str) -> None:
+    trace = traced(seed, target)
     assert len(trace) > 1
     for step in trace:
         read = parse(text(step.func))
