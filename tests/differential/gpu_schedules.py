@@ -13,6 +13,8 @@ from tecomp.te.tensor import ScanOp
 from .draw import Case, Draw
 
 DIMENSIONS = "xyz"
+ROLES = ("both", "both", "both", "block", "thread", "serial")
+"""Whether an axis is split over blocks and threads, bound to one of them, or left a loop."""
 MOST_THREADS = 64
 """In a block, as far as the schedule decides it: the interpreter runs each of them."""
 
@@ -69,26 +71,41 @@ def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
     rng = draw.rng
     fused = rng.choice([1, 1, 1, min(2, rank), rank]) if rank else 0
     count = max(rank - fused + 1, 1)
-    blocks, threads = rng.sample(DIMENSIONS, 3), rng.sample(DIMENSIONS, 3)
-    room = MOST_THREADS
-    axes: list[AxisPlan] = []
-    for number in range(count):
-        size = rng.choice([n for n in (1, 2, 3, 4, draw.factor, draw.factor + 1, 16, 32) if n <= room])
-        role = rng.choice(
-            ["both", "both", "both", "block", "thread", "serial"] if number else ["both", "both", "block"]
-        )
-        block = blocks[number] if role in ("both", "block") else ""
-        thread = threads[number] if role in ("both", "thread") else ""
-        size = size if thread else 1
-        room //= size
+    drawn = _AxisPlans(draw, count)
+    axes = tuple(drawn.axis(number) for number in range(count))
+    return KernelPlan(fused, axes, rng.random() < 0.7, rng.choice([1, 1, 2, 3, draw.factor]), rng.random() < 0.5)
+
+
+class _AxisPlans:
+    """Draws what becomes of the axes of one stage; `room` is how many threads a block may still get."""
+
+    def __init__(self, draw: Draw, count: int) -> None:
+        self.rng, self.factor, self.count = draw.rng, draw.factor, count
+        self.room = MOST_THREADS
+        self.blocks, self.threads = self.rng.sample(DIMENSIONS, 3), self.rng.sample(DIMENSIONS, 3)
+        self.spare = self.threads[count:]
+
+    def axis(self, number: int) -> AxisPlan:
+        """Draw the plan of one axis; the first is always bound."""
+        rng = self.rng
+        sizes = (1, 2, 3, 4, self.factor, self.factor + 1, 16, 32) if self.count < 3 else (2, 3, 4, 5)
+        size = rng.choice([size for size in sizes if size <= self.room])
+        role = rng.choice(ROLES[:-1] if number == 0 else ROLES)
+        block = self.blocks[number] if role in ("both", "block") else ""
+        thread = self.threads[number] if role in ("both", "thread") else ""
+        self.room //= size if thread else 1
         inner = rng.choice([1, 1, 1, 2, 3, 4])
-        kind = rng.choice(["serial", "vectorize", "vectorize", "unroll", "parallel", "bind", "bind"])
-        if kind == "bind":
-            spare = [tag for tag in threads[count:] if tag not in {part.inner_kind for part in axes}]
-            kind = spare[0] if spare and inner <= room else "serial"
-            room //= inner if kind in DIMENSIONS else 1
-        axes.append(AxisPlan(block, thread, size, inner, kind, rng.random() < 0.25))
-    return KernelPlan(fused, tuple(axes), rng.random() < 0.7, rng.choice([1, 1, 2, 3, draw.factor]), rng.random() < 0.5)
+        return AxisPlan(block, thread, size, inner, self._inner_kind(inner), rng.random() < 0.25)
+
+    def _inner_kind(self, length: int) -> str:
+        """Draw what becomes of the loop inside the threads: the name of a primitive, or a dimension of threads."""
+        kind = self.rng.choice(["serial", "vectorize", "vectorize", "unroll", "parallel", "bind", "bind"])
+        if kind != "bind":
+            return kind
+        if not self.spare or length > self.room:
+            return "serial"
+        self.room //= length
+        return self.spare.pop()
 
 
 def bind(stage: Any, plan: KernelPlan) -> None:
