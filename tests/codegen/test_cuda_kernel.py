@@ -53,7 +53,8 @@ LOOPS = """
             for k in range(16):
                 for r in unrolled(4):
                     sums[r] = sums[r] + A[blockIdx_x, k * 4 + r]
-            for k in range(index(L[blockIdx_x])):
+            length = index(L[blockIdx_x])
+            for k in range(length):
                 sums[0] = max(sums[0], f32(k))
             scale = 1.0 / sums[0]
             for r in unrolled(4):

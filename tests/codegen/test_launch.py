@@ -117,7 +117,7 @@ REFUSALS = {
         "'S' in shared memory outside every kernel\n  because: shared memory belongs to the threads of one kernel\n"
         "  legal: compute_at a loop bound to blockIdx or threadIdx, or leave its scope out"
     ),
-    "with launch(blockIdx_x=index(A[0])):\n        B[blockIdx_x] = 0.0": (
+    "k = index(A[0])\n    with launch(blockIdx_x=k):\n        B[blockIdx_x] = 0.0": (
         "a launch on cuda that depends on A[i32(0)]\n  because: the host knows sizes and scalars only\n"
         "  legal: bind the loop to a thread, so that the kernel computes it"
     ),
