@@ -30,17 +30,14 @@ class GuardedAllocations:
     def _allocate(self, size: int) -> Any:
         whole = self._cupy.get_default_memory_pool().malloc(size + 2 * GUARD)
         self._made.append((whole, size))
-        every = self._bytes(whole, size)
-        every[:] = PATTERN
-        every[GUARD : GUARD + size] = POISON
-        return whole + GUARD
-
-    def _bytes(self, whole: Any, size: int) -> Any:
-        return self._cupy.ndarray((size + 2 * GUARD,), np.uint8, memptr=whole)
+        whole.memset_async(PATTERN, size + 2 * GUARD)
+        inside = whole + GUARD
+        inside.memset_async(POISON, size)
+        return inside
 
     def check(self, what: str) -> None:
         """Fail when a guard word was written."""
         for number, (whole, size) in enumerate(self._made):
-            every = self._bytes(whole, size).get()
+            every = self._cupy.ndarray((size + 2 * GUARD,), np.uint8, memptr=whole).get()
             touched = np.flatnonzero(np.r_[every[:GUARD], every[GUARD + size :]] != PATTERN)
             assert touched.size == 0, f"{touched.size} bytes around temporary {number} were written ({what})"

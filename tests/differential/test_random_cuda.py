@@ -33,9 +33,10 @@ from .gpu_memory import GuardedAllocations
 from .gpu_schedules import random_gpu_schedule
 from .running import check, legal_case
 
-SEEDS = range(408)
-COMPILED = range(0, 408, 8)
-STRIDED = range(0, 408, 5)
+SEEDS = range(1020)
+ON_GPU = range(408)
+COMPILED = range(0, 1020, 8)
+STRIDED = range(0, 1020, 5)
 MUTATED = range(204)
 ARCHITECTURES = ("sm_80", "sm_90a")
 
@@ -92,7 +93,7 @@ def test_compiles(seed: int, arch: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", ON_GPU)
 def test_gpu(seed: int) -> None:
     """The kernels give what NumPy does; no guard word changes around arguments and temporaries, poisoned before."""
     cupy = importlib.import_module("cupy")
