@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from functools import cache
 
 from . import threads
@@ -25,22 +24,6 @@ def library(*names: str) -> ctypes.CDLL | None:
 
 
 @cache
-def openmp() -> ctypes.CDLL | None:
-    """Return the OpenMP runtime, its threads asleep while they wait, unless OMP_WAIT_POLICY says otherwise.
-
-    Threads that spin hold up the one they wait for whenever another program shares the cores: a loop of 3 ms then takes
-    16. The runtime reads the variable once, when it is loaded.
-    """
-    if "OMP_WAIT_POLICY" in os.environ:
-        return library(*OPENMP)
-    os.environ["OMP_WAIT_POLICY"] = "passive"
-    try:
-        return library(*OPENMP)
-    finally:
-        del os.environ["OMP_WAIT_POLICY"]
-
-
-@cache
 def mathematics() -> ctypes.CDLL | None:
     """Return C's library of mathematical functions."""
     return library("libm.so.6", "libm.so")
@@ -50,7 +33,7 @@ def mathematics() -> ctypes.CDLL | None:
 def address(symbol: str) -> int:
     """Return where a function that compiled code calls is; LaunchError where nothing here has it."""
     if symbol.startswith(("GOMP_", "omp_")):
-        team = openmp()
+        team = library(*OPENMP)
         return _find(team, symbol) if team is not None else threads.address(symbol)
     for candidate in (mathematics(), library("libmvec.so.1"), ctypes.CDLL(None)):
         if candidate is not None and hasattr(candidate, symbol):

@@ -16,7 +16,7 @@ from .llvm_control import count, is_number, where
 from .llvm_expr import value
 from .llvm_parallel import parallel
 from .llvm_types import Value, lanes_of
-from .unrolling import is_unrolled
+from .unrolling import is_unrolled, walks_columns
 
 SHORT_LOOP: Final = 256
 """Iterations of a loop that is better unrolled than interleaved."""
@@ -107,7 +107,8 @@ def _unlowered(stmt: For) -> Exception:
 
 
 def _hints(code: Code, extent: Value, stmt: For, innermost: bool) -> str:
-    """Return metadata for LLVM: unroll in full what the user says and is short; do not interleave other short loops.
+    """Return metadata for LLVM: unroll in full what the user says and is short; do not interleave other short loops;
+    leave those rolled that walk columns.
 
     Interleaving, LLVM would handle 64 of 80 elements in four vectors at a time and the rest one by one; unrolled, all
     80 are vectors.
@@ -117,6 +118,8 @@ def _hints(code: Code, extent: Value, stmt: For, innermost: bool) -> str:
         wanted.append('!{!"llvm.loop.unroll.full"}')
     elif innermost and is_number(extent) and int(extent.name) <= SHORT_LOOP:
         wanted.append('!{!"llvm.loop.interleave.count", i32 1}')
+    elif innermost and walks_columns(stmt):
+        wanted.append('!{!"llvm.loop.unroll.disable"}')
     if not wanted:
         return ""
     nodes = ", ".join(map(code.module.metadata, wanted))

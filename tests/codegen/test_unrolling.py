@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tecomp.codegen.unrolling import is_unrolled
+from tecomp.codegen.unrolling import is_unrolled, walks_columns
 from tecomp.ir.parse import parse
 from tecomp.ir.stmt import For
 from tecomp.ir.visit import walk
@@ -34,3 +34,25 @@ def asked(*loops: str) -> list[bool]:
 )
 def test_loops(loops: list[str], unrolled: list[bool]) -> None:
     assert asked(*loops) == unrolled
+
+
+WALKS = {
+    "A[k * 512 + j]": True,
+    "A[j * 512 + k]": False,
+    "A[k * 16 + j]": False,
+    "A[k * 17 + j]": True,
+    "A[k * n + j]": True,
+    "A[j - k * 100]": True,
+    "A[j]": False,
+}
+
+
+@pytest.mark.parametrize("read", WALKS)
+def test_a_loop_down_a_column_stays_rolled(read: str) -> None:
+    """Each copy of its load would have so long a stride that the processor does not fetch ahead."""
+    func = parse(
+        "def f(A: f32[4096], B: out[f32[n]]) -> flat:\n    for j in range(i64(4)):\n"
+        f"        for k in range(i64(100)):\n            B[j] = B[j] + {read}\n"
+    )
+    loops = [node for node in walk(func.body) if isinstance(node, For)]
+    assert walks_columns(loops[1]) is WALKS[read]
