@@ -339,7 +339,7 @@ def test_a_hundred_thousand_elements_are_quick() -> None:
     source = "def f(X: f32[n], Y: out[f32[n]]):\n    for i in range(n):\n        Y[i] = X[i] * 2.0 + X[i]\n"
     ready = program(parse(source))
     X, Y = f32(50_000), f32(50_000)
-    start = time.perf_counter()
+    start = time.process_time()
     ready(X, Y)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert np.array_equal(Y, X * np.float32(2) + X)

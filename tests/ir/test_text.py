@@ -159,12 +159,12 @@ def test_large_expressions_are_cut_into_parts(kind: str) -> None:
     value = substitute(large(kind), {i: rows, j: columns})
     body = loop(rows, loop(columns, store(B, (rows, columns), value)))
     func = Func("large", (B, x, y), (B,), body, Level.LOOPS)
-    start = time.perf_counter()
+    start = time.process_time()
     printed = text(func)
     assert "(part := " in printed
     assert max(map(len, printed.splitlines())) < 30_000
     assert difference(func, parse(printed)) == ""
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_parts_are_of_conditions_too() -> None:

@@ -139,9 +139,9 @@ def test_long_programs_verify_quickly() -> None:
     total: Expr = one
     for _ in range(5000):
         total = total + one * x
-    start = time.perf_counter()
+    start = time.process_time()
     verify(Func("f", (Y,), (Y,), Seq(tuple(setting(total) for _ in range(5))), L))
-    assert time.perf_counter() - start < 3.0
+    assert time.process_time() - start < 3.0
     chain: Stmt = Seq(())
     for depth in range(3000):
         chain = Seq((Evaluate(M.FALSE), Alloc(Buffer(f"T{depth}", (), FLOAT32), chain)))

@@ -73,14 +73,14 @@ def f(B: out[f32[32, 32, 64]]):
 
 
 def test_millions_of_iterations_take_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     before, after = unrolled("""
 def f(A: f32[15000000], B: out[f32[15000000]]):
     for i in unrolled(15000000):
         B[i] = A[i] + 1.0
 """)
     assert after is before
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 NEST = """
