@@ -66,7 +66,7 @@ class Facts:
         return known.meet(self.ranges.get(term, EVERYTHING))
 
     def forget_if_large(self) -> None:
-        """Drop remembered answers once there are many: a long session must not keep every expression alive."""
+        """Drop remembered answers once there are many: a long run must not keep every expression alive."""
         if len(self.simplified) > _REMEMBERED_MOST or len(self.proofs) > _REMEMBERED_MOST:
             self.simplified.clear()
             self.proofs.clear()
