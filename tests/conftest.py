@@ -8,11 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tecomp.errors import TecompError
+from tecomp.ir.alpha import difference
+from tecomp.ir.func import Func
+from tecomp.ir.parse import parse
+from tecomp.ir.text import text
+from tecomp.passes.manager import run_pipeline
 
 pytest_plugins = ["tests.goldens", "tests.refusals"]
 
@@ -56,3 +62,16 @@ def refused() -> Refused:
         assert type(caught.value) is kind
 
     return check
+
+
+@pytest.fixture(autouse=True)
+def every_program_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What any test lowers or builds prints as text that is read back as the same program."""
+
+    def checked(func: Func, *rest: Any) -> Func:
+        result = run_pipeline(func, *rest)
+        assert difference(result, parse(text(result))) == ""
+        return result
+
+    for place in ("tecomp.driver.run_pipeline", "tecomp.module.run_pipeline"):
+        monkeypatch.setattr(place, checked)
