@@ -24,7 +24,7 @@ class Placement:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self.states: dict[Operation, StageState] = {stage.op: stage.state for stage in schedule.stages}
+        self.states: dict[Operation, StageState] = {stage.origin: stage.state for stage in schedule.stages}
         self._paths: dict[Operation, tuple[Place, ...]] = {}
 
     def point(self, op: Operation) -> Place | None:

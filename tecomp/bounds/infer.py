@@ -17,9 +17,8 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar, Range
 from ..ir.node import Expr
-from ..ir.stmt import LoopKind
 from ..ir.visit import walk
-from ..schedule.mark import check_extent
+from ..schedule.mark import CONSTANT_EXTENT, check_extent
 from ..te.tensor import ComputeOp, Operation, ScanOp
 from .attach import Place
 from .cover import check_covered
@@ -28,8 +27,6 @@ from .program import Program, data_axes
 from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
 from .scope import default_scope, relaxes
 from .start import outside_reduction, start_of
-
-_VERB = {LoopKind.VECTORIZED: "vectorize", LoopKind.UNROLLED: "unroll"}
 
 
 def infer(program: Program) -> Bounds:
@@ -56,7 +53,7 @@ class _Inference:
         run_over(stage, self.program)
         self._check_extents(stage)
         self._say(stage)
-        if isinstance(self.op, ComputeOp) and self.op.reduce_axis:
+        if stage.reduce_axis:
             stage.start = start_of(stage)
             self._say(stage.start, is_start=True)
         return stage
@@ -72,7 +69,7 @@ class _Inference:
         """Raise ScheduleError for a loop that cannot be vectorized or unrolled, now that every extent is known."""
         schedule = self.program.schedule
         for axis, mark in self.state.loops.items():
-            verb = _VERB.get(mark.kind)
+            verb = CONSTANT_EXTENT.get(mark.kind)
             if verb is not None:
                 location = schedule.location_of(self.op, verb, axis)
                 check_extent(schedule[self.op], axis, mark.kind, stage.domains[axis].extent, location)

@@ -36,10 +36,10 @@ def inlined_bodies(schedule: Schedule) -> tuple[Bodies, Inlined]:
         return rewrite_expr(expr, {E.TensorRead: read}) if definitions else expr
 
     for stage in schedule.stages:
-        op = stage.op
-        if not isinstance(op, ComputeOp):
+        op, made = stage.origin, stage.op
+        if not isinstance(op, ComputeOp) or not isinstance(made, ComputeOp):
             continue
-        body = tuple(map(inlined, op.body))
+        body = tuple(map(inlined, made.body))
         if stage.state.attach is INLINE:
             definitions[op] = (tuple(axis.var for axis in op.axis), body[0])
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import UnsupportedError
-from ..te.graph import post_order
 from .program import Program
 
 
@@ -16,7 +15,7 @@ def check_nested(program: Program) -> None:
         outer = program.placement.states[scan].group
         if outer is None:
             continue
-        needed = set(post_order([scan]))
+        needed = program.schedule.needs(scan)
         state = next((state for state in outer.state_placeholder if state.op in needed), None)
         if state is not None:
             raise UnsupportedError(

@@ -27,10 +27,10 @@ class Program:
             self.indexer.extent(extent)
         self.arguments = set(tensors)
         self.bodies, self.inlined = inlined_bodies(schedule)
-        self.ops: list[Operation] = [
-            stage.op for stage in schedule.stages if stage.op in self.bodies or isinstance(stage.op, ScanOp)
-        ]
-        ends = [self.inlined(end) for op in self.bodies for axis in op.reduce_axis for end in domain(axis)]
+        looped = [stage for stage in schedule.stages if stage.origin in self.bodies or isinstance(stage.op, ScanOp)]
+        self.ops: list[Operation] = [stage.origin for stage in looped]
+        reduced = [axis for stage in looped if isinstance(stage.op, ComputeOp) for axis in stage.op.reduce_axis]
+        ends = [self.inlined(end) for axis in reduced for end in domain(axis)]
         parts = [*ends, *(part for body in self.bodies.values() for part in body)]
         self._read = {node.tensor for part in parts for node in walk(part) if isinstance(node, E.TensorRead)}
         self.scans = [op for op in self.ops if isinstance(op, ScanOp)]

@@ -44,6 +44,12 @@ class StageBounds:
     start: StageBounds | None = None
     """Of a reduction: over what its start runs; its body are the start values where they are given."""
 
+    @property
+    def reduce_axis(self) -> tuple[IterVar, ...]:
+        """The axes whose values are joined into one."""
+        made = self.state.definition
+        return made.reduce_axis if isinstance(made, ComputeOp) else ()
+
     def evaluated(self) -> Iterator[Expr]:
         """Yield all that reads tensors: how long loops are, the body, start values."""
         yield from (var.extent for var in self.loops.values() if var is not None and var.extent is not None)
@@ -65,8 +71,7 @@ def run_over(stage: StageBounds, program: Program) -> None:
     if isinstance(stage.op, ScanOp):
         first = program.depth(stage.op)
         roots[stage.op.scan_axis] = Range(first, simplify(make.sub(stage.region[0].extent, first)))
-    reduce_axes = stage.op.reduce_axis if isinstance(stage.op, ComputeOp) else ()
-    waiting, left = stage.state.relations, [*roots, *reduce_axes]
+    waiting, left = stage.state.relations, [*roots, *stage.reduce_axis]
     while True:
         unknown = {axis.var for axis in left}
         known = {axis.var: value for axis, value in stage.values.items()}

@@ -13,16 +13,14 @@ from ..arith import simplify
 from ..ir import make
 from ..ir.axis import IterVar
 from ..schedule.relation import Relation, carrying
-from ..te.tensor import ComputeOp
 from .program import data_axes
 from .run_over import ZERO, StageBounds, loop_of
 
 
 def start_of(stage: StageBounds) -> StageBounds:
     """Return the bounds of a reduction's start. The leaves before the first that reduces are the stage's own loops."""
-    assert isinstance(stage.op, ComputeOp)
     relations, leaves = stage.state.relations, stage.state.leaves
-    reduced = carrying(stage.op.reduce_axis, relations)
+    reduced = carrying(stage.reduce_axis, relations)
     first = outside_reduction(stage)
     inner = _elements(leaves[first:], carrying(data_axes(stage.op), relations), reduced, relations)
     state = stage.state.replace(leaves=(*leaves[:first], *inner))
@@ -40,8 +38,7 @@ def start_of(stage: StageBounds) -> StageBounds:
 
 def outside_reduction(stage: StageBounds) -> int:
     """Return how many leaves stand outside the outermost one that a reduce axis went into."""
-    assert isinstance(stage.op, ComputeOp)
-    reduced = carrying(stage.op.reduce_axis, stage.state.relations)
+    reduced = carrying(stage.reduce_axis, stage.state.relations)
     leaves = stage.state.leaves
     return next((number for number, leaf in enumerate(leaves) if leaf in reduced), len(leaves))
 

@@ -17,7 +17,7 @@ def check_arguments(schedule: Schedule, args: Sequence[Any]) -> None:
     """Raise UserError unless `args` are distinct tensors of the schedule and scalars, with all inputs and outputs."""
     _check_kinds(args)
     tensors = {arg for arg in args if isinstance(arg, Tensor)}
-    computed = {stage.op for stage in schedule.stages}
+    computed = {stage.origin for stage in schedule.stages}
     for number, arg in enumerate(args):
         if isinstance(arg, Tensor) and arg.op not in computed and not isinstance(arg.op, PlaceholderOp):
             raise UserError(

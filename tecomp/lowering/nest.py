@@ -71,7 +71,7 @@ class Nest:
         var, mark = self.stage.loops[leaf], self.stage.state.mark(leaf)
         if var is None:
             return _with_pragmas(body, mark.pragmas) if mark.pragmas else body
-        tag = mark.thread.thread_tag if mark.thread is not None else ""
+        tag = mark.thread.thread_tag if mark.thread is not None and mark.kind is LoopKind.THREAD else ""
         return self._measured(For(var, mark.kind, body, tag, mark.pragmas, loc=self.stage.op.loc))
 
     def _measured(self, loop: For) -> Stmt:

@@ -13,11 +13,11 @@ from .relation import ZERO, Domains, Split
 from .stage import StageState, own_axes
 
 
-def declared_domains(state: StageState) -> Domains:
+def declared_domains(state: StageState, sizes: Exact | None = None) -> Domains:
     """Return the domain of every axis from the shape the operation was declared with, each starting at 0."""
-    exact = _Exact()
+    exact = sizes or Exact()
     domains: Domains = {}
-    for axis in own_axes(state.op):
+    for axis in own_axes(state.definition):
         assert axis.dom is not None
         domains[axis] = Range(ZERO, exact(axis.dom.extent))
     bound = {axis for axis, mark in state.loops.items() if mark.thread is not None}
@@ -51,7 +51,7 @@ def constant(value: Expr) -> int | None:
     return int(value.value) if isinstance(value, E.Const) else None
 
 
-class _Exact:
+class Exact:
     """Index arithmetic from int32 extents; a size is one variable, at least 0, wherever it occurs."""
 
     def __init__(self) -> None:
@@ -59,6 +59,7 @@ class _Exact:
         self.memo: dict[Expr, Expr] = {}
 
     def __call__(self, extent: Expr) -> Expr:
+        """Return `extent` as an exact integer."""
         table = {
             E.Var: self.size,
             E.Const: lambda node: make.index(node.value) if node.dtype.is_integer else node,
@@ -69,4 +70,5 @@ class _Exact:
         return make.index(rewrite_expr(extent, table, self.memo))
 
     def size(self, var: E.Var) -> Expr:
+        """Return the exact variable of a size."""
         return self.sizes.setdefault(var, E.Var(var.name, INDEX, ZERO))

@@ -10,6 +10,7 @@ from ..ir.axis import AxisKind, IterVar
 from ..ir.node import Expr
 from ..ir.stmt import LoopKind
 from ..location import Location
+from ..te.axis import THREAD_TAGS, VIRTUAL_TAGS
 from .axis import cannot, data_axes_of, describe, leaf, plain_leaf
 from .extent import computes_all, constant, declared_domains, show, thread_extent
 from .primitive import Change, primitive
@@ -18,8 +19,6 @@ from .view import StageView
 
 MAX_LANES: Final = 1024
 """The most iterations that one vector may hold."""
-THREADS: Final = tuple(f"{level}Idx.{dimension}" for level in ("block", "thread") for dimension in "xyz")
-"""The tags of the axes of a GPU's grid and block."""
 
 
 class PragmaRule(NamedTuple):
@@ -37,6 +36,12 @@ PRAGMAS: Final = {
     "parallel": PragmaRule((NoneType,), "no value: the same as s[T].parallel"),
 }
 """Every pragma that has an effect."""
+CONSTANT_EXTENT: Final = {
+    LoopKind.VECTORIZED: "vectorize",
+    LoopKind.UNROLLED: "unroll",
+    LoopKind.VIRTUAL: "bind",
+}
+"""The kinds of loop whose extent must be constant, and the primitive that asks for each."""
 _KINDS: Final = {"vectorize": LoopKind.VECTORIZED, "unroll": LoopKind.UNROLLED, "parallel": LoopKind.PARALLEL}
 
 
@@ -44,22 +49,27 @@ _KINDS: Final = {"vectorize": LoopKind.VECTORIZED, "unroll": LoopKind.UNROLLED, 
 def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
     """Run the iterations of a loop at once, each in a block or thread of its own of the GPU.
 
-    The thread axis has the extent of the loop; stages in one kernel share it.
+    The thread axis has the extent of the loop; stages in one kernel share it. A loop of constant extent bound to a
+    "vthread" runs as threads would, all within each real thread: their work is interleaved, and what none of them
+    tells apart is done once.
 
         for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
             for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
                 i = i.outer * 64 + i.inner                   ...
     """
     tag = _thread_tag(thread)
+    kind = LoopKind.VIRTUAL if tag in VIRTUAL_TAGS else LoopKind.THREAD
     if leaf(stage, "bind", axis).kind is AxisKind.REDUCE:
         raise _bound_reduction(stage, axis, tag)
     found = plain_leaf(stage, "bind", axis)
     for other, mark in stage.state.loops.items():
-        if mark.thread is not None and mark.thread.thread_tag == tag:
+        if mark.thread is thread or (mark.kind is kind is LoopKind.THREAD and _tag(mark) == tag):
             because = f"'{other.name}' is bound to it already, and one index cannot be two loops"
             raise cannot("bind", found, stage, because, "fuse both loops, or bind to another thread axis", to=tag)
-    state = stage.state.with_mark(found, LoopMark(LoopKind.THREAD, thread))
+    state = stage.state.with_mark(found, LoopMark(kind, thread))
     _check_declared(stage.after(state), found, thread)
+    if computes_all(state):
+        check_extent(stage.after(state), found, kind, declared_domains(state)[found].extent)
     return state, None
 
 
@@ -133,15 +143,14 @@ def check_extent(
 
     Called when the primitive is, where the extent is known then; and again with what bound inference finds.
     """
-    if kind not in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
+    verb = CONSTANT_EXTENT.get(kind)
+    if verb is None:
         return
-    verb = "vectorize" if kind is LoopKind.VECTORIZED else "unroll"
     number = constant(extent)
     if number is None:
-        because = f"extent {show(extent)} is not constant"
-        raise cannot(
-            verb, axis, stage, because, f"split it by a constant, and {verb} the inner loop", location=location
-        )
+        because, tag = f"extent {show(extent)} is not constant", _tag(stage.state.mark(axis))
+        legal = f"split it by a constant, and {verb} the {'loop of that length' if tag else 'inner loop'}"
+        raise cannot(verb, axis, stage, because, legal, to=tag, location=location)
     if kind is LoopKind.VECTORIZED and number > MAX_LANES:
         because = f"{number} iterations are more than the {MAX_LANES} lanes that a vector may have"
         raise cannot(verb, axis, stage, because, "split it, and vectorize the inner loop", location=location)
@@ -174,17 +183,21 @@ def _thread_tag(thread: Any) -> str:
         raise UserTypeError(
             f"bind: {what} is no thread axis", "a loop is bound to an index of the GPU", 'te.thread_axis("threadIdx.x")'
         )
-    if thread.thread_tag not in THREADS:
-        virtual = thread.thread_tag.startswith("vthread")
-        because = "virtual threads are not available yet" if virtual else "a GPU has no such axis"
-        raise ScheduleError(f"bind: thread axis {thread.thread_tag}", because, THREADS)
+    if thread.thread_tag not in THREAD_TAGS:
+        raise ScheduleError(f"bind: thread axis {thread.thread_tag}", "a GPU has no such axis", THREAD_TAGS)
     return thread.thread_tag
+
+
+def _tag(mark: LoopMark) -> str:
+    """Return the tag of the thread axis that a loop is bound to; nothing where it is not bound."""
+    return "" if mark.thread is None else mark.thread.thread_tag
 
 
 def _bound_reduction(stage: StageView, axis: IterVar, tag: str) -> ScheduleError:
     because = "reducing across threads is not available yet"
-    if tag.startswith("blockIdx"):
-        because = "its iterations combine into one element, and blocks cannot combine what they computed"
+    if tag.startswith("blockIdx") or tag in VIRTUAL_TAGS:
+        who = "virtual threads" if tag in VIRTUAL_TAGS else "blocks"
+        because = f"its iterations combine into one element, and {who} cannot combine what they computed"
     return cannot("bind", axis, stage, because, data_axes_of(stage), to=tag)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..errors import ScheduleError, UserTypeError
 from ..ir import make
@@ -48,7 +48,7 @@ def compute_at(stage: StageView, target: StageView, axis: IterVar) -> Change[Non
     if reason is not None:
         asked = f"compute_at: '{stage.name}' cannot be placed at loop '{found.name}' of '{target.name}'"
         raise ScheduleError(asked, reason.because, reason.legal)
-    return stage.state.replace(attach=At(target.op, found)), None
+    return stage.state.replace(attach=At(target.origin, found)), None
 
 
 @primitive
@@ -95,9 +95,7 @@ def set_scope(stage: StageView, scope: str) -> Change[None]:
     """
     state = stage.state
     asked = f"set_scope: '{stage.name}' in {scope!r}"
-    if scope not in SCOPES:
-        because = "warp scope is not available yet" if scope == "warp" else "no memory is called so"
-        raise ScheduleError(asked, because, SCOPES)
+    check_scope(asked, scope)
     check_has_loops(stage, "set_scope")
     if state.is_output and scope != "global":
         raise ScheduleError(asked, "it is an output, which the caller keeps in global memory", "global")
@@ -120,15 +118,23 @@ def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
     if not condition.dtype.is_bool or condition.dtype.lanes > 1:
         asked = f"set_store_predicate: {predicate!r} on '{stage.name}'"
         raise UserTypeError(asked, f"it is {condition.dtype}, not a condition", "a comparison, such as axis == 0")
-    check_quantity(stage.plan, f"set_store_predicate: {condition!r} on '{stage.name}'", condition, stage.op)
+    check_quantity(stage.plan, f"set_store_predicate: {condition!r} on '{stage.name}'", condition, stage.origin)
     _check_elements(stage, condition)
     return stage.state.replace(store_predicate=condition), None
+
+
+def check_scope(asked: str, scope: Any) -> None:
+    """Raise ScheduleError unless `scope` is the name of a memory."""
+    if scope not in SCOPES:
+        because = "warp scope is not available yet" if scope == "warp" else "no memory is called so"
+        raise ScheduleError(asked, because, SCOPES)
 
 
 def _check_elements(stage: StageView, condition: Expr) -> None:
     """Raise ScheduleError for a condition on a value that a reduction folds: an element is stored for all of them."""
     state = stage.state
-    folded = carrying(state.op.reduce_axis, state.relations) if isinstance(state.op, ComputeOp) else set[IterVar]()
+    made = state.definition
+    folded = carrying(made.reduce_axis, state.relations) if isinstance(made, ComputeOp) else set[IterVar]()
     named = set(walk(condition))
     found = next((axis for axis in state.axes if axis in folded and axis.var in named), None)
     if found is not None:
@@ -157,14 +163,14 @@ def _cycle(stage: StageView, target: StageView) -> list[str]:
     A stage is only ever placed at one that reads it, so the walk is needed only for a target that stands before it.
     """
     position = stage.plan.position
-    names, op = [target.name], target.op
-    while op is not stage.op and position[target.op] < position[stage.op]:
+    names, op = [target.name], target.origin
+    while op is not stage.origin and position[target.origin] < position[stage.origin]:
         attach = stage.plan.states[op].attach
         if not isinstance(attach, At):
             return []
         op = attach.op
         names.append(op.name)
-    return [*names, target.name] if op is stage.op else []
+    return [*names, target.name] if op is stage.origin else []
 
 
 def _fixed(stage: StageView) -> Reason | None:
@@ -197,21 +203,21 @@ def _no_loop(target: StageView, axis: IterVar) -> Reason | None:
 
 def _not_read(stage: StageView, target: StageView) -> Reason | None:
     """Say that the target does not need the stage."""
-    if stage.plan.reads(target.op, stage.op):
+    if stage.plan.reads(target.origin, stage.origin):
         return None
-    readers = [f"s[{reader.name}]" for reader in stage.plan.readers[stage.op]]
+    readers = [f"s[{reader.name}]" for reader in stage.plan.readers[stage.origin]]
     return Reason(f"'{target.name}' does not read '{stage.name}'", f"a stage that does: {', '.join(readers)}")
 
 
 def _leaves_scan(stage: StageView, target: StageView) -> Reason | None:
     """Say that the place is outside the scan at whose steps the stage is computed."""
     plan, scan = stage.plan, stage.state.group
-    around: Operation | None = plan.states[target.op].group
+    around: Operation | None = plan.states[target.origin].group
     while around is not None and around is not scan:
         around = plan.states[around].group
     if around is scan or scan is None:
         return None
-    readers = [f"s[{reader.name}]" for reader in plan.readers[stage.op] if plan.states[reader].group is not None]
+    readers = [f"s[{reader.name}]" for reader in plan.readers[stage.origin] if plan.states[reader].group is not None]
     because = f"'{stage.name}' depends on the state of scan '{scan.name}', and is computed at each of its steps"
     return Reason(because, f"a stage of the same step: {', '.join(readers)}")
 
@@ -230,7 +236,7 @@ def _no_inlining(stage: StageView) -> Reason | None:
     if state.feeds is not None:
         role = "update" if state.is_update else "init"
         return Reason(f"is the {role} of scan '{state.feeds.name}'", "compute_inline of what it reads")
-    guests = stage.plan.guests[op]
+    guests = stage.plan.guests[stage.origin]
     if guests:
         names = ", ".join(f"'{guest.name}'" for guest in sorted(guests, key=stage.plan.position.__getitem__))
         return Reason(f"has {names} computed in its loops", "inline it first, or place them elsewhere")

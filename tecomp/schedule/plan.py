@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..ir.axis import IterVar
@@ -24,7 +24,9 @@ class Applied(NamedTuple):
     location: Location | None
     op: Operation
     result: Any
-    """What it returned: the axes it made."""
+    """What it returned: the axes or tensors it made."""
+    definitions: tuple[Operation, ...] = ()
+    """What the stages that it made or changed compute since then, where that is new."""
 
 
 class Plan:
@@ -32,7 +34,10 @@ class Plan:
 
     def __init__(self, outputs: Sequence[Operation]) -> None:
         self.outputs = tuple(dict.fromkeys(outputs))
-        self.ops = tuple(post_order(self.outputs))
+        self.declared = tuple(post_order(self.outputs))
+        """The operations that the outputs need, before any primitive."""
+        self.ops = self.declared
+        """The stages by the operations they were made for, each after those it reads."""
         self.position = {op: number for number, op in enumerate(self.ops)}
         self.readers = consumers(self.ops)
         scans = membership(self.ops)
@@ -49,24 +54,53 @@ class Plan:
         self.applied: list[Applied] = []
         self._sources: tuple[Operation, frozenset[Operation]] | None = None
 
-    def commit(self, state: StageState, applied: Applied) -> None:
-        """Make `state` the record of its stage, and note by which call."""
-        old = self.states[state.op]
-        if isinstance(old.attach, At):
-            self.guests[old.attach.op].discard(state.op)
-        if isinstance(state.attach, At):
-            self.guests[state.attach.op].add(state.op)
-        self.owner.update((axis.var, state.op) for axis in state.axes[len(old.axes) :])
-        self.states[state.op] = state
+    def commit(self, states: Iterable[StageState], applied: Applied) -> None:
+        """Make `states` the records of their stages, new ones among them, and note by which call."""
+        for state in states:
+            old = self.states.get(state.op)
+            if old is None:
+                self.guests[state.op] = set()
+                self.readers[state.op] = ()
+            elif isinstance(old.attach, At):
+                self.guests[old.attach.op].discard(state.op)
+            self.states[state.op] = state
+            if old is None or old.definition is not state.definition:
+                self._connect(state.definition, old)
+            if isinstance(state.attach, At):
+                self.guests[state.attach.op].add(state.op)
+            known = 0 if old is None or old.definition is not state.definition else len(old.axes)
+            self.owner.update((axis.var, state.op) for axis in state.axes[known:])
         self.applied.append(applied)
+
+    def _connect(self, definition: Operation, old: StageState | None) -> None:
+        """Let what a stage reads now know it; a new stage stands before the first that reads it."""
+        op, self._sources = definition.origin, None
+        before = set() if old is None else _sources(old.definition)
+        after = _sources(definition)
+        for source in before - after:
+            self.readers[source] = tuple(reader for reader in self.readers[source] if reader is not op)
+        for source in after - before:
+            self.readers[source] = (*self.readers[source], op)
+        if old is None:
+            last = max((self.position[source] for source in after), default=-1)
+            self.ops = (*self.ops[: last + 1], op, *self.ops[last + 1 :])
+            self.position = {other: number for number, other in enumerate(self.ops)}
 
     def reads(self, reader: Operation, producer: Operation) -> bool:
         """Return whether `reader` reads `producer`, directly or through other stages."""
-        if reader in self.readers[producer]:
-            return True
-        if self._sources is None or self._sources[0] is not reader:
-            self._sources = (reader, frozenset(post_order([reader])) - {reader})
-        return producer in self._sources[1]
+        return reader in self.readers[producer] or producer in self.needs(reader)
+
+    def needs(self, op: Operation) -> frozenset[Operation]:
+        """Return the stages whose results `op` depends on."""
+        if self._sources is None or self._sources[0] is not op:
+            found: set[Operation] = set()
+            waiting = [op]
+            while waiting:
+                new = _sources(self.states[waiting.pop()].definition) - found
+                found |= new
+                waiting += new
+            self._sources = (op, frozenset(found))
+        return self._sources[1]
 
     def attach_axis(self, op: Operation) -> IterVar:
         """Return the leaf in whose body `op` is computed: the axis it was placed at, followed through later changes.
@@ -89,6 +123,11 @@ class Plan:
             if applied.op is op and applied.primitive == primitive and on_axis:
                 return applied.location
         return op.loc
+
+
+def _sources(definition: Operation) -> set[Operation]:
+    """Return the stages that an operation reads."""
+    return {tensor.op for tensor in definition.input_tensors}
 
 
 def _heir(relation: Relation) -> IterVar:

@@ -47,7 +47,7 @@ def primitive(change: Callable[Concatenate[StageView, P], Change[R]]) -> Callabl
         state, result = change(stage, *args, **kwargs)
         given = dict(signature.bind(stage, *args, **kwargs).arguments)
         given.pop(next(iter(signature.parameters)))
-        stage.plan.commit(state, Applied(name, stage.name, given, caller(), stage.op, result))
+        stage.plan.commit((state,), Applied(name, stage.name, given, caller(), stage.origin, result))
         return result
 
     return apply

@@ -17,7 +17,7 @@ from .stage import StageState
 
 def check_inside(verb: str, state: StageState) -> None:
     """Raise ScheduleError where a loop of a reduce axis stands outside of one of an axis that its extent depends on."""
-    op = state.op
+    op = state.definition
     if not isinstance(op, ComputeOp):
         return
     axes = {axis.var: axis for axis in (*op.axis, *op.reduce_axis)}

@@ -17,7 +17,10 @@ from ..errors import ScheduleError, UserError, UserTypeError
 from ..te.legality import check_graph
 from ..te.tensor import Operation, PlaceholderOp, Tensor
 from . import loops, mark, place
+from .cache_read import cache_read
+from .cache_write import cache_write
 from .plan import Applied, Plan
+from .rfactor import rfactor
 from .sketch import sketch
 from .text import replay
 from .view import StageView
@@ -51,8 +54,21 @@ class Schedule(Plan):
 
     def __init__(self, outputs: Sequence[Operation]) -> None:
         super().__init__(outputs)
-        self.stages = tuple(Stage(self, op) for op in self.ops)
+        self._stages: dict[Operation, Stage] = {}
+
+    cache_read = cache_read
+    cache_write = cache_write
+    rfactor = rfactor
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
         """The stages, each after those it reads."""
+        return tuple(map(self._stage, self.ops))
+
+    def _stage(self, op: Operation) -> Stage:
+        if op not in self._stages:
+            self._stages[op] = Stage(self, op)
+        return self._stages[op]
 
     def __getitem__(self, key: Tensor | Operation) -> Stage:
         """Return the stage that computes a tensor, or of an operation; ScheduleError where it has none here."""
@@ -61,11 +77,10 @@ class Schedule(Plan):
             raise UserTypeError(
                 f"s[{key!r}]", f"it is of type {type(key).__name__}", "a tensor or an operation of this schedule"
             )
-        position = self.position.get(op)
-        if position is None:
+        if op.origin not in self.position:
             because = f"no output reads it; the outputs are {', '.join(output.name for output in self.outputs)}"
             raise ScheduleError(f"'{op.name}' has no stage in this schedule", because, f"one of {_some(self.ops)}")
-        return self.stages[position]
+        return self._stage(op.origin)
 
     @property
     def history(self) -> tuple[Applied, ...]:

@@ -59,6 +59,9 @@ class StageState:
     """One stage as the primitives applied so far leave it."""
 
     op: Operation
+    """The operation that the stage was made for: what names it."""
+    definition: Operation
+    """What it computes, for the same tensors over the same data axes: `op`, until a primitive moves work elsewhere."""
     axes: tuple[IterVar, ...]
     """Every axis there is or was: the operation's own, then those that primitives made."""
     leaves: tuple[IterVar, ...]
@@ -119,7 +122,7 @@ class StageState:
 def initial(op: Operation, *, is_output: bool, group: ScanOp | None, feeds: ScanOp | None) -> StageState:
     """Return the record of a stage before any primitive: its axes as serial loops, data before reduction."""
     axes = own_axes(op)
-    state = StageState(op, axes, axes, is_output=is_output, group=group, feeds=feeds)
+    state = StageState(op, op, axes, axes, is_output=is_output, group=group, feeds=feeds)
     return state.replace(attach=state.default_attach)
 
 

@@ -20,7 +20,7 @@ from ..ir.axis import AxisKind, IterVar
 from ..ir.expr import Var
 from ..ir.node import Expr
 from ..ir.text_expr import Names
-from ..te.tensor import ComputeOp, Operation, ScanOp
+from ..te.tensor import ComputeOp, Operation, ScanOp, Tensor
 from .plan import Applied, Plan
 from .primitive import PRIMITIVES
 from .quantity import spell
@@ -32,7 +32,7 @@ def replay(plan: Plan) -> str:
     script = _Script(plan)
     calls = [script.call(applied) for applied in plan.applied]
     stages = [
-        f"{name} = s.stages[{plan.position[op]}].op" for op, name in sorted(script.stages.items(), key=script.place)
+        f"{script.stages[op]} = s.stages[{number}].op" for number, op in enumerate(plan.declared) if op in script.stages
     ]
     parts = ["\n".join([*stages, *script.sizes.values(), *script.threads.values()]), "\n".join(calls)]
     return "".join(f"{part}\n" for part in "\n\n".join(filter(None, parts)).splitlines())
@@ -54,18 +54,42 @@ class _Script:
         """The thread axis that each variable is."""
         self.axes: dict[Var, str] = {}
         """How each axis is written; a variable stands for its axis."""
-
-    def place(self, item: tuple[Operation, str]) -> int:
-        return self.plan.position[item[0]]
+        self.made: dict[Tensor, str] = {}
+        """How each tensor that a primitive made is written."""
 
     def call(self, applied: Applied) -> str:
         arguments = ", ".join(self.arguments(applied))
-        text = f"s[{self.stage(applied.op)}].{applied.primitive}({arguments})"
-        made = applied.result if isinstance(applied.result, tuple) else (applied.result,)
-        new = [axis for axis in made if isinstance(axis, IterVar) and axis.var not in self.axes]
-        for axis in new:
-            self.axes[axis.var] = self.names(axis)
-        return f"{', '.join(map(self.names, new))} = {text}" if new else text
+        owner = "s" if applied.definitions else f"s[{self.stage(applied.op)}]"
+        text = f"{owner}.{applied.primitive}({arguments})"
+        made = applied.result if isinstance(applied.result, (tuple, list)) else (applied.result,)
+        new = [
+            part
+            for part in made
+            if isinstance(part, Tensor) or (isinstance(part, IterVar) and part.var not in self.axes)
+        ]
+        for part in new:
+            self.define(part)
+        for definition in applied.definitions:
+            self.define_axes(definition)
+        left = ", ".join(self.made.get(part) or self.names(part) for part in new)
+        several = "[" + left + "]" if isinstance(applied.result, list) else left
+        return f"{several} = {text}" if new else text
+
+    def define(self, part: IterVar | Tensor) -> None:
+        """Note how what a call returned is written from here on."""
+        if isinstance(part, IterVar):
+            self.axes[part.var] = self.names(part)
+            return
+        self.made[part] = name = self.names(part)
+        if part.op not in self.stages:
+            self.stages[part.op] = name
+
+    def define_axes(self, definition: Operation) -> None:
+        """Note how the axes of a new definition are written, those that are new with it."""
+        name = self.stage(definition.origin)
+        for part, axes in _axes(definition).items():
+            for number, axis in enumerate(axes):
+                self.axes.setdefault(axis.var, f"s[{name}].op.{part.format(number)}")
 
     def arguments(self, applied: Applied) -> Iterator[str]:
         """Yield the arguments as they are written in the call, those at their default left out."""
@@ -82,7 +106,13 @@ class _Script:
 
     def value(self, value: Any) -> str:
         if isinstance(value, StageView):
-            return f"s[{self.stage(value.op)}]"
+            return f"s[{self.stage(value.origin)}]"
+        if isinstance(value, Tensor):
+            return self.made.get(value) or f"{self.stage(value.op)}.output({value.value_index})"
+        if isinstance(value, Operation):
+            return self.stage(value.origin)
+        if isinstance(value, (list, tuple)):
+            return f"[{', '.join(map(self.value, value))}]"
         if isinstance(value, IterVar):
             return self.thread(value) if value.kind is AxisKind.THREAD else self.variable(value.var)
         if isinstance(value, Expr):

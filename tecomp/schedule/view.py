@@ -14,24 +14,29 @@ from .stage import At, Attach, LoopMark, StageState
 class StageView:
     """A stage of a plan, to be read. Each property answers for the primitives applied so far."""
 
-    __slots__ = ("_draft", "op", "plan")
+    __slots__ = ("_draft", "origin", "plan")
 
-    def __init__(self, plan: Plan, op: Operation, draft: StageState | None = None) -> None:
-        self.plan, self.op, self._draft = plan, op, draft
+    def __init__(self, plan: Plan, origin: Operation, draft: StageState | None = None) -> None:
+        self.plan, self.origin, self._draft = plan, origin, draft
 
     @property
     def state(self) -> StageState:
         """The stage's record; a later primitive leaves it as it is and makes another."""
-        return self._draft or self.plan.states[self.op]
+        return self._draft or self.plan.states[self.origin]
+
+    @property
+    def op(self) -> Operation:
+        """What the stage computes now: the operation it was made for, until a primitive moves work to another stage."""
+        return self.state.definition
 
     def after(self, state: StageState) -> StageView:
         """Return this stage as it will be with `state`: for the second step of a primitive made of several."""
-        return StageView(self.plan, self.op, state)
+        return StageView(self.plan, self.origin, state)
 
     @property
     def name(self) -> str:
         """The operation's name."""
-        return self.op.name
+        return self.origin.name
 
     @property
     def all_iter_vars(self) -> tuple[IterVar, ...]:
@@ -67,7 +72,7 @@ class StageView:
     @property
     def attach_ivar(self) -> IterVar | None:
         """The loop in whose body it is computed, if any."""
-        return self.plan.attach_axis(self.op) if isinstance(self.state.attach, At) else None
+        return self.plan.attach_axis(self.origin) if isinstance(self.state.attach, At) else None
 
     @property
     def scope(self) -> str:

@@ -123,6 +123,11 @@ class Operation:
         """How many tensors it makes."""
         return len(self.outputs)
 
+    @property
+    def origin(self) -> Operation:
+        """The operation that made the tensors first: a schedule may define them anew, and they stay the same."""
+        return self.outputs[0].op
+
     def output(self, index: int) -> Tensor:
         """Return the tensor of that number."""
         return self.outputs[index]
@@ -180,6 +185,12 @@ class ComputeOp(Operation):
     def input_tensors(self) -> tuple[Tensor, ...]:
         """The tensors that the body and the domains of reduce axes read."""
         return self.inputs
+
+    def redefined(self, body: tuple[Expr, ...]) -> ComputeOp:
+        """Return another operation for the same tensors over the same axes: what a schedule makes of this one."""
+        op = ComputeOp(self.name, self.axis, body, self.tag, self.attrs, self.loc)
+        op.outputs = self.outputs
+        return op
 
     def expressions(self) -> Iterator[Expr]:
         """Yield all that is evaluated: the ends of reduce axes, then the bodies."""
