@@ -78,7 +78,7 @@ def check_no_guests(plan: Plan, asked: str, state: StageState) -> None:
         names = ", ".join(f"'{guest.name}'" for guest in guests)
         raise ScheduleError(
             asked,
-            because=f"in the loops of '{state.op.name}' is computed {names}, and its work moves to a new stage",
+            because=f"{names} is computed in its loops, and its work moves to a new stage",
             legal="this first, then compute_at in the loops of the new stage",
         )
 

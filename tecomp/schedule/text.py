@@ -21,6 +21,7 @@ from ..ir.expr import Var
 from ..ir.node import Expr
 from ..ir.text_expr import Names
 from ..te.tensor import ComputeOp, Operation, ScanOp, Tensor
+from ..te.tensor_intrin import TensorIntrin
 from .plan import Applied, Plan
 from .primitive import PRIMITIVES
 from .quantity import spell
@@ -34,7 +35,8 @@ def replay(plan: Plan) -> str:
     stages = [
         f"{script.stages[op]} = s.stages[{number}].op" for number, op in enumerate(plan.declared) if op in script.stages
     ]
-    parts = ["\n".join([*stages, *script.sizes.values(), *script.threads.values()]), "\n".join(calls)]
+    named = [*stages, *script.sizes.values(), *script.threads.values(), *script.intrinsics.values()]
+    parts = ["\n".join(named), "\n".join(calls)]
     return "".join(f"{part}\n" for part in "\n\n".join(filter(None, parts)).splitlines())
 
 
@@ -50,10 +52,14 @@ class _Script:
         """The line that defines each size."""
         self.threads: dict[IterVar, str] = {}
         """The line that defines each thread axis."""
+        self.intrinsics: dict[TensorIntrin, str] = {}
+        """The line that finds each tensor intrinsic."""
         self.bound = {axis.var: axis for applied in plan.applied for axis in _threads(applied)}
         """The thread axis that each variable is."""
         self.axes: dict[Var, str] = {}
         """How each axis is written; a variable stands for its axis."""
+        self.moving: set[Var] = set()
+        """The axes that are written by the stage that has them, which a later primitive may change."""
         self.made: dict[Tensor, str] = {}
         """How each tensor that a primitive made is written."""
 
@@ -62,34 +68,34 @@ class _Script:
         owner = "s" if applied.definitions else f"s[{self.stage(applied.op)}]"
         text = f"{owner}.{applied.primitive}({arguments})"
         made = applied.result if isinstance(applied.result, (tuple, list)) else (applied.result,)
-        new = [
-            part
-            for part in made
-            if isinstance(part, Tensor) or (isinstance(part, IterVar) and part.var not in self.axes)
-        ]
-        for part in new:
-            self.define(part)
+        new = [part for part in made if isinstance(part, Tensor) or self.is_new_axis(part)]
+        left = ", ".join(map(self.define, new))
         for definition in applied.definitions:
             self.define_axes(definition)
-        left = ", ".join(self.made.get(part) or self.names(part) for part in new)
         several = "[" + left + "]" if isinstance(applied.result, list) else left
         return f"{several} = {text}" if new else text
 
-    def define(self, part: IterVar | Tensor) -> None:
-        """Note how what a call returned is written from here on."""
+    def is_new_axis(self, part: Any) -> bool:
+        return isinstance(part, IterVar) and part.var not in self.axes
+
+    def define(self, part: IterVar | Tensor) -> str:
+        """Return how what a call gave is written from here on."""
+        name = self.names(part)
         if isinstance(part, IterVar):
-            self.axes[part.var] = self.names(part)
-            return
-        self.made[part] = name = self.names(part)
-        if part.op not in self.stages:
-            self.stages[part.op] = name
+            self.axes[part.var] = name
+        else:
+            self.made[part] = name
+            self.stages.setdefault(part.op, name)
+        return name
 
     def define_axes(self, definition: Operation) -> None:
-        """Note how the axes of a new definition are written, those that are new with it."""
+        """Note how the axes of a new definition are written from here on, those that no declared operation has."""
         name = self.stage(definition.origin)
         for part, axes in _axes(definition).items():
             for number, axis in enumerate(axes):
-                self.axes.setdefault(axis.var, f"s[{name}].op.{part.format(number)}")
+                if axis.var not in self.axes or axis.var in self.moving:
+                    self.axes[axis.var] = f"s[{name}].op.{part.format(number)}"
+                    self.moving.add(axis.var)
 
     def arguments(self, applied: Applied) -> Iterator[str]:
         """Yield the arguments as they are written in the call, those at their default left out."""
@@ -111,6 +117,8 @@ class _Script:
             return self.made.get(value) or f"{self.stage(value.op)}.output({value.value_index})"
         if isinstance(value, Operation):
             return self.stage(value.origin)
+        if isinstance(value, TensorIntrin):
+            return self.intrinsic(value)
         if isinstance(value, (list, tuple)):
             return f"[{', '.join(map(self.value, value))}]"
         if isinstance(value, IterVar):
@@ -128,6 +136,10 @@ class _Script:
             for part, axes in _axes(op).items():
                 self.axes |= {axis.var: f"{name}.{part.format(number)}" for number, axis in enumerate(axes)}
         return self.stages[op]
+
+    def intrinsic(self, intrin: TensorIntrin) -> str:
+        self.intrinsics.setdefault(intrin, f"{self.names(intrin)} = te.TensorIntrin.get({intrin.name!r})")
+        return self.names(intrin)
 
     def thread(self, axis: IterVar) -> str:
         if axis not in self.threads:

@@ -7,6 +7,7 @@ from typing import Any
 from tecomp import te
 from tecomp.errors import ScheduleError
 
+from .dataflow import rewritten
 from .draw import Case, Draw
 
 TRIES = 40
@@ -15,16 +16,17 @@ TRIES = 40
 def random_schedule(case: Case, draw: Draw) -> Any:
     """Return a schedule of `case` with random primitives on every stage."""
     schedule = te.create_schedule([tensor.op for tensor in case.expected])
-    for tensor in case.stages:
+    stages = rewritten(schedule, case, draw)
+    for tensor in stages:
         if _inlined(schedule, tensor, case, draw):
             continue
         for _ in range(draw.rng.randint(0, 5)):
             _attempt(lambda stage: _loop_primitive(stage, draw), schedule[tensor])
         if draw.rng.random() < 0.5:
             _attempt(lambda stage: stage.vectorize(stage.leaf_iter_vars[-1]), schedule[tensor])
-    for tensor in case.stages:
+    for tensor in stages:
         if draw.rng.random() < 0.4:
-            _attempt(lambda stage: _placed(schedule, stage, case, draw), schedule[tensor])
+            _attempt(lambda stage: _placed(schedule, stage, draw), schedule[tensor])
     return schedule
 
 
@@ -70,11 +72,9 @@ def _loop_primitive(stage: Any, draw: Draw) -> None:
             draw.rng.choice([stage.unroll, stage.parallel])(axis)
 
 
-def _placed(schedule: Any, stage: Any, case: Case, draw: Draw) -> None:
+def _placed(schedule: Any, stage: Any, draw: Draw) -> None:
     """Compute a stage in a loop of one that reads it."""
-    readers = [
-        other for other in case.stages if any(other_input.op is stage.op for other_input in other.op.input_tensors)
-    ]
+    readers = schedule.readers[stage.origin]
     if not readers or (len(readers) > 1 and draw.rng.random() < 0.8):
         return
     reader = schedule[draw.rng.choice(readers)]
