@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 from . import te as te
 
 if TYPE_CHECKING:
+    import tecomp_runtime as runtime
+
     from . import nd as nd
+    from . import target as target
     from . import testing as testing
+    from . import tir as tir
+    from . import transform as transform
     from .driver import build as build
     from .driver import lower as lower
     from .nd import cpu as cpu
     from .nd import cuda as cuda
+    from .nd import device as device
     from .nd import gpu as gpu
+    from .tir.foreign import register_func as register_func
 
 __version__ = "0.1.0"
 
@@ -23,8 +30,14 @@ _ON_FIRST_USE = {
     "lower": (".driver", "lower"),
     "nd": (".nd", ""),
     "testing": (".testing", ""),
+    "tir": (".tir", ""),
+    "target": (".target", ""),
+    "transform": (".transform", ""),
+    "runtime": ("tecomp_runtime", ""),
+    "register_func": (".tir.foreign", "register_func"),
     "cpu": (".nd", "cpu"),
     "cuda": (".nd", "cuda"),
+    "device": (".nd", "device"),
     "gpu": (".nd", "gpu"),
 }
 """Where the other names are: declaring and scheduling need none of the compiler, so it is loaded when asked for."""

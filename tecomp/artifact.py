@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .errors import UserError
+
 
 @dataclass(frozen=True)
 class Artifact:
@@ -28,3 +30,16 @@ class Artifact:
     """What the CPU must have, as Linux names it: avx2, avx512f."""
     log: str = ""
     """What the compiler said."""
+    packed: tuple[dict[str, Any], ...] = ()
+    """The calls of Python functions, JSON-able: the function's name and, on a CPU, the symbol and the arguments."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled; UserError where a function it calls has no name that another process knows."""
+        unnamed = next((call["function"] for call in self.packed if call["function"].startswith("<")), None)
+        if unnamed is None:
+            return self.__dict__
+        raise UserError(
+            f"{self.name} cannot be serialised",
+            because=f"it calls the Python function {unnamed}, which has no name outside this process",
+            legal='tecomp.register_func("my.name")(f), and tir.call_packed("my.name", ...)',
+        )

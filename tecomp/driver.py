@@ -9,46 +9,50 @@ from contextlib import contextmanager
 from typing import Any
 
 from .errors import UserError, UserTypeError
-from .ir.expr import Var
 from .ir.func import Func, Level
+from .ir.stmt import Stmt
+from .lowering.binds import NO_BINDS, Binds
 from .lowering.func import lower_schedule
 from .module import Module
 from .passes.manager import Pass, Step, Trace, run_pipeline
 from .passes.pipeline import LOOP_PASSES, PIPELINE
 from .schedule.schedule import Schedule
 from .target import Target
-from .te.tensor import Tensor
-
-Argument = Tensor | Var
+from .transform.context import PassContext
 
 _FRAMES, _FRAMES_A_STAGE = 2000, 24
 """Python frames that lowering may need: for any program, and more for each stage."""
+_LEVELS = tuple(Level)
 
 
 def lower(
-    schedule: Schedule,
-    args: Sequence[Argument],
+    inputs: Schedule | Func,
+    args: Sequence[Any] | None = None,
     name: str = "main",
-    *,
+    binds: Binds | None = None,
     simple_mode: bool = False,
+    *,
     trace: bool = False,
     target: str | Target | None = None,
 ) -> Any:
-    """Return the loop program of `schedule`, a Func; it prints as Python.
+    """Return the loop program of a schedule, a Func; it prints as Python.
 
-    `args` are its arguments in order: placeholders, results, scalar variables. `simple_mode` keeps every stage one nest
-    (no loop is divided into main part and tail). With a `target`, the program goes through that target's passes, up to
-    the last level that has the tensors' dimensions; `build(...).ir` is what the code is printed from. `trace=True`
-    returns the Trace of all passes instead: the program after each, with the time it took.
+    args         its arguments in order: placeholders, results, scalar variables
+    binds        the buffer that a tensor among them is declared as: {A: tir.decl_buffer(...)}
+    simple_mode  keeps every stage one nest: no loop is divided into main part and tail
+    target       takes the program through that target's passes, up to the last level that has the tensors' dimensions;
+                 `build(...).ir` is what the code is printed from
+    trace        returns the Trace of all passes instead: the program after each, with the time it took
+
+    A Func in place of the schedule goes on from where it is. What a `transform.PassContext` says holds here too.
     """
-    _check(schedule, args, "lower")
     goal = None if target is None else Target.of(target)
     steps = Trace()
-    with deep_programs(schedule):
+    with deep_programs(inputs):
         start = time.perf_counter()
-        func = lower_schedule(schedule, args, name)
+        func = _program(inputs, args, name, binds, "lower")
         steps.append(Step("lower", func, (time.perf_counter() - start) * 1e3, True))
-        rows = _rows(goal, simple_mode)
+        rows = _rows(func, goal, simple_mode)
         if not trace:
             rows = tuple(row for row in rows if row.level is not Level.FLAT)
         func = run_pipeline(func, goal or Target.of("llvm"), rows, steps)
@@ -56,44 +60,84 @@ def lower(
 
 
 def build(
-    schedule: Schedule,
-    args: Sequence[Argument],
-    target: str | Target = "llvm",
+    inputs: Schedule | Func,
+    args: Sequence[Any] | None = None,
+    target: str | Target | None = None,
+    target_host: str | Target | None = None,
+    runtime: Any = None,
     name: str = "main",
+    binds: Binds | None = None,
 ) -> Module:
-    """Return `schedule` compiled for `target`: a callable on arrays in the order of `args`.
+    """Return a schedule, or a Func that `lower` made of one, compiled for `target`: a callable on arrays.
 
-    "llvm" runs on NumPy arrays on this machine's CPU, "cuda" on CuPy arrays (or what speaks DLPack or
-    `__cuda_array_interface__`). For CUDA no GPU is needed to build, only to call. Results are written into the arrays
-    given; one build serves all values of symbolic sizes.
+    args         the arguments of a call, in order; a Func has its own
+    target       "llvm" runs on NumPy arrays on this machine's CPU, "cuda" on CuPy arrays (or what speaks DLPack or
+                 `__cuda_array_interface__`). Left out, it is that of the `with Target(...)` block, or "llvm"
+    target_host  a CPU target, if any: the host part of a CUDA function is Python
+    runtime      nothing: there is one
+
+    For CUDA no GPU is needed to build, only to call. Results are written into the arrays given; one build serves all
+    values of symbolic sizes.
     """
-    _check(schedule, args, "build")
-    goal = Target.of(target)
-    with deep_programs(schedule):
-        return Module(lower_schedule(schedule, args, name), goal, _rows(goal, simple_mode=False))
+    if runtime is not None:
+        raise UserError(f"build with runtime={runtime!r}", "there is one runtime, tecomp_runtime", "no runtime")
+    chosen = target if target is not None else Target.current() or "llvm"
+    goal = Target(chosen, host=target_host)
+    with deep_programs(inputs):
+        func = _program(inputs, args, name, binds, "build")
+        return Module(func, goal, _rows(func, goal, simple_mode=False))
+
+
+def _program(inputs: Any, args: Any, name: str, binds: Binds | None, verb: str) -> Func:
+    """Return the program that `inputs` is or describes, before the passes that are still to run."""
+    if isinstance(inputs, Func):
+        if args is not None or binds is not None:
+            because = f"the arguments of '{inputs.name}' were given when it was lowered"
+            raise UserError(f"{verb} of a Func with arguments", because, f"{verb}(func, target=...)")
+        return inputs
+    _check(inputs, args, verb)
+    return lower_schedule(inputs, args, name, binds or NO_BINDS)
 
 
 @contextmanager
-def deep_programs(schedule: Schedule) -> Generator[None]:
-    """Allow statements as deep as the schedule can make them: passes recurse over statements, and each temporary is a
+def deep_programs(inputs: Schedule | Func) -> Generator[None]:
+    """Allow statements as deep as the program can make them: passes recurse over statements, and each temporary is a
     level of its own."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _FRAMES + _FRAMES_A_STAGE * len(schedule.stages)))
+    stages = len(inputs.stages) if isinstance(inputs, Schedule) else _depth(inputs)
+    sys.setrecursionlimit(max(before, _FRAMES + _FRAMES_A_STAGE * stages))
     try:
         yield
     finally:
         sys.setrecursionlimit(before)
 
 
-def _rows(goal: Target | None, simple_mode: bool) -> tuple[Pass, ...]:
-    rows = PIPELINE if goal is not None else tuple(row for row in PIPELINE if row.name in LOOP_PASSES)
+def _depth(inputs: Any) -> int:
+    """Return how deep the statements of a Func lie in each other."""
+    level: list[Stmt] = [inputs.body] if isinstance(inputs, Func) else []
+    depth = 0
+    while level:
+        level = [part for stmt in level for part in stmt.substatements()]
+        depth += 1
+    return depth
+
+
+def _rows(func: Func, goal: Target | None, simple_mode: bool) -> tuple[Pass, ...]:
+    """Return the passes that are to run: those of the context, for no target those that `lower` shows."""
+    rows = PassContext.current().rows(PIPELINE)
+    done = _LEVELS.index(func.level)
+    if done > 0:
+        rows = tuple(row for row in rows if _LEVELS.index(row.level) > done)
+    if goal is None:
+        usual = {row.name for row in PIPELINE} - {*LOOP_PASSES}
+        rows = tuple(row for row in rows if row.name not in usual)
     return tuple(row for row in rows if not (simple_mode and row.name == "partition"))
 
 
-def _check(schedule: Any, args: Any, verb: str) -> None:
-    if not isinstance(schedule, Schedule):
+def _check(inputs: Any, args: Any, verb: str) -> None:
+    if not isinstance(inputs, Schedule):
         raise UserTypeError(
-            f"{verb} of a {type(schedule).__name__}",
+            f"{verb} of a {type(inputs).__name__}",
             because="what is built is a schedule of a computation",
             legal="te.create_schedule(...), and its arguments as a list",
         )

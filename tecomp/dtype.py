@@ -8,16 +8,17 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-_NAME = re.compile(r"(index|bool|bfloat|float|uint|int)((?:[1-9]\d*)?)(?:x([1-9]\d*))?")
+_NAME = re.compile(r"(index|handle|bool|bfloat|float|uint|int)((?:[1-9]\d*)?)(?:x([1-9]\d*))?")
 _BITS: Final = {
     "bool": {1},
     "index": {64},
+    "handle": {64},
     "int": {8, 16, 32, 64},
     "uint": {8, 16, 32, 64},
     "float": {16, 32, 64},
     "bfloat": {16},
 }
-_IMPLIED_BITS: Final = {"bool": 1, "index": 64}
+_IMPLIED_BITS: Final = {"bool": 1, "index": 64, "handle": 64}
 _KNOWN: Final = "bool, int8..int64, uint8..uint64, float16, bfloat16, float32, float64"
 _SHORT: Final = {"int": "i", "uint": "u", "float": "f", "bfloat": "bf"}
 
@@ -26,7 +27,7 @@ class DType(str):
     """An element type such as ``float32``, ``bool`` or ``int8x4`` (four lanes).
 
     ``index`` is the type of loop variables, extents and offsets: an exact integer, never wrapped. It exists only in
-    lowered programs, and a back end chooses 32 or 64 bits for it.
+    lowered programs, and a back end chooses 32 or 64 bits for it. ``handle`` is the type of an address in memory.
     """
 
     __slots__ = ("bits", "element", "kind", "lanes")
@@ -39,6 +40,10 @@ class DType(str):
         """Return the one DType of that name; raise ValueError for a name that is no element type."""
         known = _TABLE.get(name)
         return known if known is not None else _parse(name)
+
+    def __reduce__(self) -> tuple[type[DType], tuple[str]]:
+        """Pickle by name."""
+        return DType, (str(self),)
 
     def with_lanes(self, lanes: int) -> DType:
         """Return the vector of `lanes` elements of this element type."""
@@ -69,19 +74,19 @@ class DType(str):
         """The NumPy dtype of one element."""
         if self.kind == "bfloat":
             return np.dtype(ml_dtypes.bfloat16)
-        return np.dtype({"index": "int64"}.get(self.kind, str(self.element)))
+        return np.dtype({"index": "int64", "handle": "uint64"}.get(self.kind, str(self.element)))
 
     @property
     def short(self) -> str:
-        """The short name that printed programs use: f32, i64, bf16, bool, index."""
+        """The short name that printed programs use: f32, i64, bf16, bool, index, handle."""
         head = str(self.kind) if self.kind in _IMPLIED_BITS else f"{_SHORT[self.kind]}{self.bits}"
         return head if self.lanes == 1 else f"{head}x{self.lanes}"
 
     def limits(self) -> tuple[int, int]:
-        """Return the least and greatest value of an integer or bool type."""
+        """Return the least and greatest value of an integer or bool type, or of an address."""
         if self.kind == "int":
             return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
-        if self.kind in ("uint", "bool"):
+        if self.kind in ("uint", "bool", "handle"):
             return 0, (1 << self.bits) - 1
         raise ValueError(f"{self} has no integer limits")
 
@@ -119,3 +124,4 @@ INT32: Final = DType("int32")
 INT64: Final = DType("int64")
 FLOAT32: Final = DType("float32")
 INDEX: Final = DType("index")
+HANDLE: Final = DType("handle")

@@ -38,7 +38,7 @@ class TecompError(Exception):
             lines.append(f"  --> {self.location}")
             source = self.location.source()
             if source:
-                lines += [f"   |     {source}", "   |     ^"]
+                lines += [f"   |     {source}", f"   |     {self.location.before()}^"]
         if self.because:
             lines.append(f"  because: {self.because}")
         if self.legal:

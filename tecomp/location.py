@@ -16,6 +16,8 @@ class Location(NamedTuple):
 
     file: str
     line: int
+    column: int = 0
+    """How many characters of the line stand before what is meant; 0 for the line as a whole."""
 
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
@@ -23,6 +25,12 @@ class Location(NamedTuple):
     def source(self) -> str:
         """Return the text of the line, or an empty string where no file holds it."""
         return linecache.getline(self.file, self.line).strip()
+
+    def before(self) -> str:
+        """Return blanks as wide as what stands in `source()` before the column."""
+        text = linecache.getline(self.file, self.line)
+        indent = len(text) - len(text.lstrip())
+        return "".join(char if char == "\t" else " " for char in text[indent : self.column])
 
 
 def caller() -> Location | None:

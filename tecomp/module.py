@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from tecomp_runtime import Kernel, NotCompact
 from tecomp_runtime.cache import kept
+from tecomp_runtime.function import BuiltFunction
+from tecomp_runtime.package import packed
 
 from .artifact import Artifact
+from .checked import Checked
 from .dtype import INDEX
-from .ir.expr import Var
+from .ir.expr import Address, Call, Var
+from .ir.foreign import FUNCTIONS
 from .ir.func import Func
 from .ir.stmt import Buffer
 from .ir.subst import substitute_stmt
+from .ir.visit import walk
 from .passes.manager import Pass, run_pipeline
 from .target import Target
 
@@ -30,7 +36,7 @@ _ALIGN: Final = {"llvm": 1, "cuda": 16}
 """What addresses are a multiple of, in bytes: a GPU's vector loads fault elsewhere, and its allocators see to it."""
 
 
-class Module:
+class Module(BuiltFunction):
     """A built function. Call it with one array (or scalar) for each argument, results included.
 
     Arrays are row-major without gaps, and on a GPU aligned to 16 bytes, for the function built first; the first call
@@ -42,55 +48,67 @@ class Module:
         self._loops, self._pipeline = func, pipeline
         self.ir: Func = run_pipeline(aligned(func, _ALIGN[target.kind]), target, pipeline)
         """The program that the source was printed from."""
-        self.artifact = _generate(self.ir, target)
-        self._kernel = Kernel(self.artifact)
-        self._strided: Kernel | None = None
-        self._entry = self._kernel.entry(self._run)
+        self._load(_generate(self.ir, target))
 
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return self.artifact.name
+    def _load(self, artifact: Artifact) -> None:
+        """Make a callable of what was built."""
+        super().__init__(artifact, FUNCTIONS)
+        if any(row.name == "check_accesses" for row in self._pipeline):
+            self._entry = Checked(self._entry, self._loops, self.target.kind)
 
-    @property
-    def source(self) -> str:
-        """The generated code: LLVM IR or CUDA C++."""
-        return self.artifact.source
+    def strided_artifact(self) -> Artifact:
+        """Return the artifact that takes strides as arguments."""
+        return _generate(run_pipeline(strided(self._loops), self.target, self._pipeline), self.target)
 
-    @property
-    def signature(self) -> dict[str, Any]:
-        """The arguments, as the runtime knows them: names, dtypes, shapes."""
-        return self.artifact.signature
+    def get_source(self, fmt: str = "") -> str:
+        """Return the text of the host part; "asm" is the machine code of a CPU's function."""
+        if fmt in ("asm", "s") and self.target.kind == "llvm":
+            compiler = importlib.import_module("tecomp.codegen.llvm_compile")
+            return compiler.assembly(self.source, compiler.cpu(self.target.mcpu, self.target.mattr))
+        return super().get_source(fmt)
 
-    @property
-    def __call__(self) -> Callable[..., None]:
-        """Run on the arguments; an error about one of them is raised before anything runs."""
-        return self._entry
+    def export_library(self, path: str | os.PathLike[str]) -> None:
+        """Write the function, for arrays of any strides, into one file that `tecomp.runtime.load_module` reads.
 
-    def _run(self, *args: Any) -> None:
-        try:
-            self._kernel(*args)
-        except NotCompact:
-            self._with_strides()(*args)
+        The file is text; where it is read, no compiler is needed.
+        """
+        Path(path).write_text(packed([self.artifact, self.strided_artifact()]), encoding="utf-8")
 
-    def _with_strides(self) -> Kernel:
-        if self._strided is None:
-            func = run_pipeline(strided(self._loops), self.target, self._pipeline)
-            self._strided = Kernel(_generate(func, self.target))
-        return self._strided
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was built, so that nothing is compiled again."""
+        return _restored, (self._loops, self.target, self._pipeline, self.ir, self.artifact)
 
     def __repr__(self) -> str:
         return f"<Module {self.name} for {self.target}>"
 
 
+def _restored(func: Func, target: Target, pipeline: Sequence[Pass], ir: Func, artifact: Artifact) -> Module:
+    module = object.__new__(Module)
+    module.target, module._loops, module._pipeline, module.ir = target, func, pipeline, ir
+    module._load(artifact)
+    return module
+
+
 def strided(func: Func) -> Func:
-    """Return `func` with the strides of its arguments as sizes that a call takes from the arrays."""
+    """Return `func` with the strides of its arguments as sizes that a call takes from the arrays.
+
+    An argument that a C function gets whole stays without gaps: that function does not know of any.
+    """
+    whole = _given_to_c(func)
 
     def change(old: Buffer) -> Buffer:
+        if old in whole:
+            return old
         strides = tuple(Var(f"{old.name}_s{dim}", INDEX) for dim in range(len(old.shape)))
         return Buffer(old.name, old.shape, old.dtype, old.scope, strides, loc=old.loc)
 
     return _with_arrays(func, change)
+
+
+def _given_to_c(func: Func) -> set[Buffer]:
+    """Return the buffers of which a C function, or an instruction, gets an address."""
+    calls = (node for node in walk(func.body) if isinstance(node, Call) and "call_packed" not in node.name)
+    return {arg.buffer for call in calls for arg in call.args if isinstance(arg, Address)}
 
 
 def aligned(func: Func, align: int) -> Func:

@@ -17,11 +17,16 @@ LAYERS = (
     ("ir",),
     ("arith",),
     ("te",),
+    ("tir",),
     ("schedule",),
+    ("saved",),
     ("bounds",),
     ("lowering",),
     ("passes",),
     ("codegen",),
+    ("te_schedule",),
+    ("transform",),
+    ("checked",),
     ("module", "nd", "testing"),
     ("driver",),
 )
@@ -105,7 +110,7 @@ def same_package(a: str, b: str) -> bool:
     return a.split(".")[1:2] == b.split(".")[1:2] or layer(a) == layer(b) == 0
 
 
-USERS_OF_THE_RUNTIME = ("tecomp.module", "tecomp.nd", "tecomp.testing")
+USERS_OF_THE_RUNTIME = ("tecomp.module", "tecomp.checked", "tecomp.nd", "tecomp.testing")
 """What calls built code or holds its arrays."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -36,6 +36,36 @@ class Device:
         except (ImportError, RuntimeError):
             return False
 
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most threads in a block; 1 of a CPU."""
+        return self._attribute("MaxThreadsPerBlock", 1)
+
+    @property
+    def warp_size(self) -> int:
+        """The threads that run in step; 1 of a CPU."""
+        return self._attribute("WarpSize", 1)
+
+    @property
+    def max_shared_memory_per_block(self) -> int:
+        """Bytes of shared memory that a block may have when it asks for them; 0 of a CPU."""
+        return self._attribute("MaxSharedMemoryPerBlockOptin", 0)
+
+    @property
+    def multi_processor_count(self) -> int:
+        """The multiprocessors; 1 of a CPU."""
+        return self._attribute("MultiProcessorCount", 1)
+
+    def sync(self) -> None:
+        """Wait until the device has done all that it was given."""
+        if self.kind == "cuda":
+            importlib.import_module("cupy").cuda.Device(self.index).synchronize()
+
+    def _attribute(self, name: str, of_cpu: int) -> int:
+        if self.kind == "cpu":
+            return of_cpu
+        return int(importlib.import_module("cupy").cuda.Device(self.index).attributes[name])
+
     def __str__(self) -> str:
         return f"{self.kind}({self.index})"
 
@@ -48,6 +78,24 @@ def cpu(index: int = 0) -> Device:
 def cuda(index: int = 0) -> Device:
     """Return the CUDA device of that number."""
     return Device("cuda", index)
+
+
+_KINDS: Final = {"cpu": "cpu", "llvm": "cpu", "c": "cpu", "cuda": "cuda", "gpu": "cuda"}
+"""What programs call a kind of device."""
+
+
+def device(kind: str, index: int = 0) -> Device:
+    """Return a device by name: device("cuda", 0); the kind of a target and its options will do."""
+    words = str(kind).split() or [""]
+    if words[0] not in _KINDS:
+        raise ArgumentError(f"device({kind!r})", "there is no such kind of device", "cpu, cuda")
+    return Device(_KINDS[words[0]], index)
+
+
+def enabled(kind: str) -> bool:
+    """Return whether functions built for a target of that kind run here."""
+    words = str(kind).split() or [""]
+    return words[0] in _KINDS and device(kind).exist
 
 
 class Array:
@@ -86,6 +134,16 @@ class Array:
             raise ArgumentError(f"copyfrom: expected shape {self.shape}, got {host.shape}", "", "values of that shape")
         self.data[...] = importlib.import_module("cupy").asarray(host) if self.device.kind == "cuda" else host
         return self
+
+    def copyto(self, target: Array | Device) -> Array:
+        """Copy the values into another array of the shape, or into a new one on a device; return that."""
+        return target.copyfrom(self) if isinstance(target, Array) else array(self, target)
+
+    def __setitem__(self, part: slice, values: Any) -> None:
+        """Take all values anew: a[:] = values."""
+        if part != slice(None):
+            raise ArgumentError(f"a[{part!r}] = ...", "an array is set as a whole", "a[:] = values, or a.data[...]")
+        self.copyfrom(values if np.ndim(_host(values)) else np.full(self.shape, values))
 
     @property
     def __array_interface__(self) -> Any:
@@ -133,6 +191,14 @@ def array(values: Any, device: Device | None = None) -> Array:
 def empty(shape: Sequence[int], dtype: str = "float32", device: Device | None = None) -> Array:
     """Return an array whose elements hold anything until they are written."""
     return _placed(np.empty(tuple(shape), dtype), device or cpu())
+
+
+def from_dlpack(source: Any) -> Array:
+    """Return an array of the memory that `source` exports: NumPy's on a CPU, CuPy's on a GPU."""
+    if place(source) == "cuda":
+        data = importlib.import_module("cupy").from_dlpack(source)
+        return Array(data, cuda(data.device.id))
+    return Array(np.from_dlpack(source), cpu())
 
 
 def _placed(host: np.ndarray[Any, Any], device: Device) -> Array:

@@ -6,15 +6,17 @@ import ctypes
 import os
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Final
 
 from .arguments import Arguments
 from .elf import Loaded
 from .errors import LaunchError, OutOfMemoryError
 from .jit import Jitted
-from .libraries import cpu_flags
+from .libraries import NOTHING, cpu_flags
 from .native import callable_of, definition
+from .packed import PackedCalls
 
 _C_TYPES: Final = {
     "bool": ctypes.c_uint8,
@@ -44,13 +46,10 @@ def loader() -> type[Loaded | Jitted]:
 class CpuFunction:
     """A function in this process's memory, called with arrays and numbers."""
 
-    def __init__(self, artifact: Any) -> None:
+    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
         self.arguments = Arguments(artifact.signature, "cpu")
-        missing = [flag for flag in artifact.requires if flag not in cpu_flags()]
-        if missing and cpu_flags():
-            because = f"it is built for a CPU with {' '.join(missing)}, which this one lacks"
-            raise LaunchError(f"{artifact.name} cannot run here", because, 'target="llvm -mcpu=x86-64-v3"')
-        self._code = loader()(artifact.binary)
+        self._packed = PackedCalls(artifact, functions) if artifact.packed else None
+        self._code = loader()(artifact.binary, self._packed.symbols if self._packed else NOTHING)
         symbol, *way_in = artifact.kernels
         if symbol not in self._code.functions:
             raise LaunchError(f"{artifact.name} cannot be loaded", because=f"its object code has no symbol {symbol!r}")
@@ -60,6 +59,8 @@ class CpuFunction:
             for param in artifact.signature["params"]
         ]
         sizes = [ctypes.c_int64] * len(artifact.signature["sizes"])
+        flags = cpu_flags()
+        self._missing = [flag for flag in artifact.requires if flags and flag not in flags]
         self._call = ctypes.CFUNCTYPE(ctypes.c_int, *types, *sizes)(self._code.functions[symbol])
 
     def quick(self, fallback: Callable[..., None]) -> Callable[..., None]:
@@ -67,12 +68,18 @@ class CpuFunction:
 
         Where there is none, that is `fallback`.
         """
-        return fallback if self._way_in is None else callable_of(self._way_in, fallback, self)
+        if self._way_in is None or self._missing:
+            return fallback
+        return callable_of(self._way_in, fallback, self)
 
     def __call__(self, *args: Any) -> None:
-        """Check the arguments and run; the outputs among them are written."""
+        """Check the arguments and run; the outputs among them are written. LaunchError where the CPU is another."""
+        if self._missing:
+            because = f"it is built for a CPU with {' '.join(self._missing)}, which this one lacks"
+            raise LaunchError(f"{self.arguments.name} cannot run here", because, 'target="llvm -mcpu=x86-64-v3"')
         values, alive = self.arguments.bind(args)
-        failed = self._call(*values) if os.getpid() == _main_process else _in_new_thread(self._call, values)
+        with self._packed.watched() if self._packed else nullcontext():
+            failed = self._call(*values) if os.getpid() == _main_process else _in_new_thread(self._call, values)
         del alive
         if failed:
             raise OutOfMemoryError(f"{self.arguments.name}: no memory for its temporaries")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -17,16 +17,20 @@ from .arguments import Arguments
 from .arrays import INTERFACES, ITEM_BYTES, View, place
 from .cuda_launch import Limits, LoadedKernel
 from .errors import ArgumentError, LaunchError, OutOfMemoryError
+from .layout import compact_strides, span
+from .packed import element_type, found
 
 Host = Callable[..., None]
-"""host(launch, alloc, *buffers and scalars, *sizes): the generated host part."""
+"""host(launch, alloc, *buffers and scalars, *sizes): the generated host part. One that calls Python functions takes
+`call` after these, and describes an array as (address, type, shape, strides in elements)."""
 
 
 class CudaFunction:
     """A function for a GPU, called with arrays and numbers; where there is no GPU, the call says so."""
 
-    def __init__(self, artifact: Any) -> None:
+    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
         self._artifact = artifact
+        self._functions = found(artifact, functions)
         self._arguments = Arguments(artifact.signature, "cuda")
         self._host = host_part(artifact.name, artifact.host)
         self._kernels: dict[int, dict[str, LoadedKernel]] = {}
@@ -43,11 +47,21 @@ class CudaFunction:
             def launch(name: str, grid: Any, block: Any, shared: int, *operands: Any) -> None:
                 kernels[name].launch(grid, block, shared, operands, stream)
 
-            def alloc(dtype: str, elements: int) -> int:
-                memory.append(self._allocate(cupy, max(elements, 1) * ITEM_BYTES[dtype]))
+            def alloc(dtype: str, elements: int, zero: bool = False) -> int:
+                size = max(elements, 1) * ITEM_BYTES[dtype]
+                memory.append(self._allocate(cupy, size))
+                if zero:
+                    cupy.cuda.runtime.memsetAsync(memory[-1].ptr, 0, size, stream)
                 return memory[-1].ptr
 
-            self._host(launch, alloc, *values)
+            if not self._functions:
+                self._host(launch, alloc, *values)
+                return
+
+            def call(name: str, *operands: Any) -> None:
+                self._functions[name](*(array(cupy, arg) if isinstance(arg, tuple) else arg for arg in operands))
+
+            self._host(launch, alloc, call, *values)
 
     def _device(self, cupy: Any, views: list[View]) -> int:
         """Return the device that all arrays are on; ArgumentError where they are on several."""
@@ -82,6 +96,19 @@ class CudaFunction:
             return cupy.cuda.alloc(size)
         except cupy.cuda.memory.OutOfMemoryError as error:
             raise OutOfMemoryError(f"{self._artifact.name}: no memory for a temporary of {size} bytes") from error
+
+
+def array(cupy: Any, described: tuple[int, str, tuple[int, ...], tuple[int, ...] | None]) -> Any:
+    """Return CuPy's array over memory of the program; row-major where there are no strides."""
+    pointer, name, shape, steps = described
+    dtype = element_type(name)
+    if 0 in shape:
+        return cupy.empty(shape, dtype)
+    size = dtype.itemsize
+    strides = compact_strides(shape, size) if steps is None else tuple(step * size for step in steps)
+    _, end = span(shape, strides, size)
+    memory = cupy.cuda.UnownedMemory(pointer, end, None)
+    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0), strides)
 
 
 def host_part(name: str, text: str) -> Host:

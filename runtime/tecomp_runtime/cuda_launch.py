@@ -68,16 +68,21 @@ class Limits:
         self.grid = tuple(attributes[f"MaxGridDim{axis.upper()}"] for axis in _AXES)
         self.block = tuple(attributes[f"MaxBlockDim{axis.upper()}"] for axis in _AXES)
         self.shared = attributes["MaxSharedMemoryPerBlockOptin"]
+        self.multiprocessors = attributes["MultiProcessorCount"]
 
-    def check(self, kernel: str, grid: Extents, block: Extents, threads: int) -> None:
-        """Raise LaunchError, with both numbers, where a launch asks for more; `threads` is the most in a block."""
+    def check(self, kernel: str, grid: Extents, block: Extents, threads: int, registers: int) -> None:
+        """Raise LaunchError, with both numbers, where a launch asks for more.
+
+        `threads` is the most in a block: what was compiled for, or what `registers` of each leave room for.
+        """
         for word, asked, allowed in (("blockIdx", grid, self.grid), ("threadIdx", block, self.block)):
             for axis, extent, most in zip(_AXES, asked, allowed, strict=True):
                 if extent > most:
                     because = f"the device allows at most {most}"
                     raise LaunchError(f"{kernel}: an extent of {extent} on {word}.{axis}", because, "smaller arrays")
         if math.prod(block) > threads:
-            raise LaunchError(f"{kernel}: {math.prod(block)} threads in a block", f"at most {threads} are allowed")
+            because = f"at most {threads} are allowed, with {registers} registers in each"
+            raise LaunchError(f"{kernel}: {math.prod(block)} threads in a block", because)
 
 
 class LoadedKernel:
@@ -85,24 +90,43 @@ class LoadedKernel:
 
     def __init__(self, driver: Any, function: Any, info: dict[str, Any], limits: Limits) -> None:
         self._driver, self._function, self._limits = driver, function, limits
-        self._name, self._threads = info["name"], info["threads"]
+        self._name, attribute = info["name"], driver.funcGetAttribute
+        self._threads = min(info["threads"], attribute(driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function.ptr))
+        self._registers = attribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, function.ptr)
         self._packing = Packing(info["arguments"])
         self._lock = threading.Lock()
         self._checked: set[tuple[Extents, Extents]] = set()
+        self._cooperative = info["cooperative"]
+        plain, together = (driver.launchKernel, (0,)), (driver.launchCooperativeKernel, ())
+        self._start, self._extra = together if self._cooperative else plain
         if info["shared"] > limits.shared:
             because = f"the device allows at most {limits.shared}"
             raise LaunchError(f"{self._name}: {info['shared']} bytes of shared memory", because)
         if info["shared"] > _SHARED_WITHOUT_ASKING:
-            attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            driver.funcSetAttribute(function.ptr, attribute, info["shared"])
+            most = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            driver.funcSetAttribute(function.ptr, most, info["shared"])
 
     def launch(self, grid: Extents, block: Extents, shared: int, operands: Sequence[Any], stream: int) -> None:
         """Start it on `stream`; over no blocks or no threads, nothing."""
         if min(grid) <= 0 or min(block) <= 0:
             return
         if (grid, block) not in self._checked:
-            self._limits.check(self._name, grid, block, self._threads)
+            self._limits.check(self._name, grid, block, self._threads, self._registers)
+            if self._cooperative:
+                self._check_together(grid, block, shared)
             self._checked.add((grid, block))
         with self._lock:
             self._packing.fill(operands)
-            self._driver.launchKernel(self._function.ptr, *grid, *block, shared, stream, self._packing.pointer, 0)
+            self._start(self._function.ptr, *grid, *block, shared, stream, self._packing.pointer, *self._extra)
+
+    def _check_together(self, grid: Extents, block: Extents, shared: int) -> None:
+        """Raise LaunchError where the blocks, which wait for each other, are more than can run at once."""
+        occupancy = self._driver.occupancyMaxActiveBlocksPerMultiprocessor
+        each = occupancy(self._function.ptr, math.prod(block), shared)
+        most, asked = each * self._limits.multiprocessors, math.prod(grid)
+        if asked > most:
+            raise LaunchError(
+                f"{self._name}: {asked} blocks that wait for each other",
+                f"at most {most} run at once: {each} on each of {self._limits.multiprocessors} multiprocessors",
+                "fewer or smaller blocks in env_threads",
+            )

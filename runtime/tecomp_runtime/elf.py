@@ -10,10 +10,11 @@ import ctypes
 import mmap
 import platform
 import struct
+from collections.abc import Mapping
 from typing import Final
 
 from .errors import LaunchError
-from .libraries import address
+from .libraries import NOTHING, address
 from .object_file import NO_BITS, X86_64, ObjectFile, Symbol
 
 _STUB: Final = struct.Struct("<HIHQ")
@@ -28,7 +29,9 @@ _BY_TABLE: Final = {9: "<i", 41: "<i", 42: "<i"}
 class Loaded:
     """Object code in memory; it stays there as long as this object does. `functions` are addresses by symbol."""
 
-    def __init__(self, binary: bytes) -> None:
+    def __init__(self, binary: bytes, given: Mapping[str, int] = NOTHING) -> None:
+        """Load `binary`; `given` are addresses of functions that no library has."""
+        self._given = given
         self._file = file = ObjectFile(binary)
         if file.machine != X86_64 or platform.machine().lower() not in ("x86_64", "amd64"):
             because = f"it is for ELF machine {file.machine}, and this is {platform.machine()}"
@@ -70,7 +73,7 @@ class Loaded:
                 self._memory[start : start + section.size] = self._file.content(section)
         defined = {symbol.name: symbol for symbol in self._file.symbols if symbol.section in self._places}
         for name, place in self._stubs.items():
-            target = self._address(defined[name]) if name in defined else address(name)
+            target = self._address(defined[name]) if name in defined else self._given.get(name) or address(name)
             _STUB.pack_into(self._memory, place, _JUMP, 2, 0, target)
 
     def _patch(self) -> None:

@@ -16,6 +16,10 @@ class ArgumentError(CallError, ValueError, TypeError):
     """An argument is not what the function takes; nothing has run."""
 
 
+class AccessError(CallError, IndexError):
+    """A function whose accesses are checked was asked for an element outside of a buffer; its outputs are incomplete."""
+
+
 class LaunchError(CallError, RuntimeError):
     """The function could not be loaded or started here."""
 

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import importlib
 import platform
+from collections.abc import Mapping
 from typing import Any
 
 from .errors import LaunchError
-from .libraries import address
+from .libraries import NOTHING, address
 from .object_file import ObjectFile
 
 
 class Jitted:
     """Object code in memory; it stays there as long as this object does. `functions` are addresses by symbol."""
 
-    def __init__(self, binary: bytes) -> None:
+    def __init__(self, binary: bytes, given: Mapping[str, int] = NOTHING) -> None:
+        """Load `binary`; `given` are addresses of functions that no library has."""
         file = ObjectFile(binary)
         llvm = _llvm()
         for symbol in file.symbols:
             if symbol.section == 0 and symbol.name:
-                llvm.add_symbol(symbol.name, address(symbol.name))
+                llvm.add_symbol(symbol.name, given.get(symbol.name) or address(symbol.name))
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .cpu import CpuFunction
 from .cuda import CudaFunction
 from .errors import LaunchError
+from .packed import FUNCTIONS
 
-_LOADERS: Final[dict[str, Callable[[Any], Callable[..., None]]]] = {
+Functions = Mapping[str, Callable[..., Any]]
+
+_LOADERS: Final[dict[str, Callable[[Any, Functions], Callable[..., None]]]] = {
     "llvm": CpuFunction,
     "cuda": CudaFunction,
 }
@@ -22,15 +25,15 @@ class Kernel:
     An argument that does not fit raises ArgumentError, and nothing has run.
     """
 
-    def __init__(self, artifact: Any) -> None:
-        """Load the artifact; LaunchError where this machine cannot."""
+    def __init__(self, artifact: Any, functions: Functions = FUNCTIONS) -> None:
+        """Load the artifact, which may call Python functions of these names; LaunchError where this machine cannot."""
         loader = _LOADERS.get(artifact.kind)
         if loader is None:
             raise LaunchError(
                 f"{artifact.name} cannot be loaded", f"its kind is {artifact.kind!r}", ", ".join(_LOADERS)
             )
         self.artifact = artifact
-        self._function = loader(artifact)
+        self._function = loader(artifact, functions)
         self._entry = self.entry(self._function)
 
     @property

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from functools import cache
+from typing import Final
 
 from . import threads
 from .errors import LaunchError
 
 OPENMP = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libomp.dylib")
 """Runtimes that have GOMP_parallel, the preferred first."""
+
+NOTHING: Final[Mapping[str, int]] = {}
+"""No functions."""
 
 
 @cache
@@ -38,7 +43,7 @@ def address(symbol: str) -> int:
     for candidate in (mathematics(), library("libmvec.so.1"), ctypes.CDLL(None)):
         if candidate is not None and hasattr(candidate, symbol):
             return _find(candidate, symbol)
-    raise LaunchError(f"no library here has {symbol!r}", because="the function was built for another system")
+    raise LaunchError(f"no library here has {symbol!r}", because="neither the C library nor anything else in this process has it")
 
 
 @cache

@@ -91,7 +91,7 @@ def may_wrap(node: Expr) -> bool:
 def _below(node: Expr) -> list[Expr]:
     if isinstance(node, E.Var):
         return [bound for bound in (node.min, node.extent) if bound is not None]
-    if isinstance(node, (E.Load, E.TensorRead, E.Reduce)):
+    if isinstance(node, (E.Load, E.Address, E.TensorRead, E.Reduce)):
         return []
     return node.operands()
 

@@ -9,7 +9,8 @@ from ..errors import ScheduleError
 from ..ir.axis import IterVar
 from ..schedule.schedule import Schedule
 from ..schedule.stage import SCAN, At, StageState
-from ..te.tensor import Operation
+from ..te.tensor import ComputeOp, Operation
+from .shared_out import in_order
 
 
 class Place(NamedTuple):
@@ -24,7 +25,10 @@ class Placement:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self.states: dict[Operation, StageState] = {stage.origin: stage.state for stage in schedule.stages}
+        hosts = {schedule.attach_axis(stage.origin) for stage in schedule.stages if isinstance(stage.state.attach, At)}
+        self.states: dict[Operation, StageState] = {
+            stage.origin: in_order(stage.state, hosts) for stage in schedule.stages
+        }
         self._paths: dict[Operation, tuple[Place, ...]] = {}
 
     def point(self, op: Operation) -> Place | None:
@@ -53,8 +57,15 @@ class Placement:
             if point is not None:
                 leaves = self.states[point.op].leaves
                 around = leaves[: leaves.index(point.axis) + 1]
-                self._paths[inner] = self._paths[point.op] + tuple(Place(point.op, axis) for axis in around)
+                self._paths[inner] = self._paths[point.op] + tuple(
+                    Place(point.op, axis) for axis in self._seen(point, around)
+                )
         return self._paths[chain[0] if chain else op]
+
+    def _seen(self, point: Place, around: Sequence[IterVar]) -> Sequence[IterVar]:
+        """Leave out the threads that live over a scan's steps for what is computed in a step: its loops name them."""
+        env = self.states[point.op].env
+        return around if point.axis in env else [axis for axis in around if axis not in env]
 
     def outermost(self, op: Operation) -> Operation:
         """Return the stage at the root in whose loops `op` is computed; itself when it is at the root."""
@@ -63,7 +74,9 @@ class Placement:
 
     def reading_path(self, op: Operation) -> tuple[Place, ...]:
         """Return the loops around the body of `op`, its own among them."""
-        return self.path(op) + tuple(Place(op, axis) for axis in self.states[op].leaves)
+        around = [*self.path(op), *(Place(op, axis) for axis in self.states[op].leaves)]
+        living = [Place(at.op, axis) for at in around[:1] for axis in self.states[at.op].env]
+        return (*(place for place in living if place not in around), *around)
 
     def check(self, op: Operation, readers: Sequence[Operation]) -> None:
         """Raise ScheduleError unless the loop at which `op` is computed is around every reader."""
@@ -85,9 +98,15 @@ class Placement:
         raise ScheduleError(
             f"compute_at: '{op.name}' cannot be placed at loop '{point.axis.name}' of '{name}'",
             because=because,
-            legal=[*_common(list(paths.values())), "root"],
+            legal=[*_common(list(paths.values())), "root", *_again(op, outside)],
             location=self.schedule.location_of(op, "compute_at"),
         )
+
+
+def _again(op: Operation, outside: Sequence[Operation]) -> list[str]:
+    """Say that readers outside of the loop may have a stage of their own."""
+    outputs = f"{op.name}, [{', '.join(reader.name for reader in dict.fromkeys(outside))}]"
+    return [f"s.duplicate({outputs}) and each at its own reader"] if outside and isinstance(op, ComputeOp) else []
 
 
 def _common(paths: list[tuple[Place, ...]]) -> list[str]:

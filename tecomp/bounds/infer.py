@@ -19,14 +19,18 @@ from ..ir.axis import IterVar, Range
 from ..ir.node import Expr
 from ..ir.visit import walk
 from ..schedule.mark import CONSTANT_EXTENT, check_extent
+from ..te.extern_op import ExternOp
 from ..te.tensor import ComputeOp, Operation, ScanOp
 from .attach import Place
 from .cover import check_covered
 from .nested import check_nested
 from .program import Program, data_axes
+from .rolling import rolling_of
 from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
 from .scope import default_scope, relaxes
 from .start import outside_reduction, start_of
+from .whole import required
+from .window import Rolling
 
 
 def infer(program: Program) -> Bounds:
@@ -50,17 +54,22 @@ class _Inference:
         tags = [tag for place in self.path if (tag := self._thread(place))]
         scope = self.state.scope or default_scope(tags)
         stage = StageBounds(self.op, self.state, scope, self._region(scope))
+        stage.living, stage.private = self._living(), self._private(scope)
         run_over(stage, self.program)
         self._check_extents(stage)
-        self._say(stage)
+        stage.requires += required(stage, self.program)
+        stage.rolling = rolling_of(stage, self.program, self.bounds) if self.state.rolling else None
+        self._say(stage, stage.rolling)
         if stage.reduce_axis:
             stage.start = start_of(stage)
-            self._say(stage.start, is_start=True)
+            self._say(stage.start, stage.rolling, is_start=True)
         return stage
 
-    def _say(self, stage: StageBounds, is_start: bool = False) -> None:
+    def _say(self, stage: StageBounds, rolling: Rolling | None, is_start: bool = False) -> None:
         """Write what the stage asks and computes over its loop variables."""
         stage.guards += self._existence(stage)
+        if rolling is not None:
+            stage.guards += rolling.fresh([stage.values[axis] for axis in data_axes(self.op)], stage.region)
         stage.body = self._body(stage, is_start)
         if self.state.store_predicate is not None:
             stage.predicate = self.program.indexer.data(self.state.store_predicate, self._named(stage))
@@ -73,6 +82,39 @@ class _Inference:
             if verb is not None:
                 location = schedule.location_of(self.op, verb, axis)
                 check_extent(schedule[self.op], axis, mark.kind, stage.domains[axis].extent, location)
+
+    def _living(self) -> dict[str, E.Var]:
+        """Return the threads over the steps of the scan that this stage belongs to, less those of loops around it."""
+        scan = self.state.group or self.state.feeds
+        if scan is None and self.path and isinstance(self.path[0].op, ScanOp):
+            scan = self.path[0].op
+        if scan is None or scan is self.op:
+            return {}
+        around = {tag for place in self.path if (tag := self._thread(place)) and place.op is not scan}
+        found = {axis.thread_tag: self.bounds[scan].loops[axis] for axis in self.program.placement.states[scan].env}
+        return {tag: var for tag, var in found.items() if tag not in around and var is not None}
+
+    def _private(self, scope: str) -> tuple[E.Var, ...]:
+        """Return those threads of which each computes this stage for itself, before all steps."""
+        point = self.program.placement.point(self.op)
+        if point is None or point.axis not in self.program.placement.states[point.op].env:
+            return ()
+        own = tuple(self._kept_loops(scope))
+        for reader, _ in self.program.readers_of(self.op):
+            loops = [*self.bounds[reader].loops.values()]
+            loops += [self.bounds[place.op].loops[place.axis] for place in self.program.placement.path(reader)]
+            stranger = next((var for var in own if var not in loops), None)
+            if stranger is not None:
+                raise self._another_thread(reader, point, stranger)
+        return own
+
+    def _another_thread(self, reader: Operation, point: Place, var: E.Var) -> ScheduleError:
+        return ScheduleError(
+            f"compute_at: '{self.op.name}' cannot be placed at thread '{point.axis.name}' of '{point.op.name}'",
+            because=f"each thread has a result of its own, and '{reader.name}' binds no loop to {var.name}",
+            legal=f"bind a loop of '{reader.name}' to {var.name}, or place '{self.op.name}' at a thread outside of it",
+            location=self.program.schedule.location_of(self.op, "compute_at"),
+        )
 
     def _named(self, stage: StageBounds) -> dict[E.Var, Expr]:
         """Return the value of every axis that a store predicate may name: this stage's, and threads around it."""
@@ -98,7 +140,7 @@ class _Inference:
         scan = [self.state.feeds] if self.state.feeds is not None else []
         self.program.placement.check(self.op, [*scan, *(reader for reader, _ in readers)])
         self._check_before()
-        if not readers or self.program.is_init(self.op) or (self.program.is_argument(self.op) and not self.path):
+        if not readers or self._is_whole():
             return whole
         kept = set(self._kept_loops(scope))
         if isinstance(self.op, ScanOp):
@@ -108,6 +150,11 @@ class _Inference:
             self._dimension([indices[number] for _, indices in readers], extent, kept)
             for number, extent in enumerate(shape)
         )
+
+    def _is_whole(self) -> bool:
+        """Return whether all of the result is computed, whoever reads what of it."""
+        kept = self.program.is_argument(self.op) and not self.path
+        return kept or isinstance(self.op, ExternOp) or self.program.is_init(self.op)
 
     def _check_before(self) -> None:
         """Raise ScheduleError where this stage is in a loop of its reader that begins after the reader needs it.
@@ -195,6 +242,8 @@ class _Inference:
 
     def _body(self, stage: StageBounds, is_start: bool) -> tuple[Expr, ...]:
         """Return the body over the loop variables: of a reduction its sources and condition, of a start its values."""
+        if isinstance(self.op, ExternOp):
+            return tuple(map(self.program.whole, self.op.input_tensors))
         if not isinstance(self.op, ComputeOp):
             return ()
         parts: Sequence[Expr] = self.program.bodies[self.op]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..dtype import INDEX
 from ..ir import expr as E
+from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.visit import walk
 from ..schedule.schedule import Schedule
+from ..te.extern_op import ExternOp
+from ..te.index import Indexer
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
 from .attach import Placement
-from .index import Indexer
 from .inline import inlined_bodies
 
 Read = tuple[Operation, tuple[Expr, ...]]
@@ -27,11 +30,16 @@ class Program:
             self.indexer.extent(extent)
         self.arguments = set(tensors)
         self.bodies, self.inlined = inlined_bodies(schedule)
-        looped = [stage for stage in schedule.stages if stage.origin in self.bodies or isinstance(stage.op, ScanOp)]
+        looped = [
+            stage
+            for stage in schedule.stages
+            if stage.origin in self.bodies or isinstance(stage.op, (ScanOp, ExternOp))
+        ]
         self.ops: list[Operation] = [stage.origin for stage in looped]
         reduced = [axis for stage in looped if isinstance(stage.op, ComputeOp) for axis in stage.op.reduce_axis]
         ends = [self.inlined(end) for axis in reduced for end in domain(axis)]
-        parts = [*ends, *(part for body in self.bodies.values() for part in body)]
+        opaque = [self.whole(tensor) for op in self.ops if isinstance(op, ExternOp) for tensor in op.inputs]
+        parts = [*ends, *opaque, *(part for body in self.bodies.values() for part in body)]
         self._read = {node.tensor for part in parts for node in walk(part) if isinstance(node, E.TensorRead)}
         self.scans = [op for op in self.ops if isinstance(op, ScanOp)]
         self.placement = Placement(schedule)
@@ -63,6 +71,16 @@ class Program:
         if op not in self._shapes:
             self._shapes[op] = tuple(self.indexer.extent(extent) for extent in op.output(0).shape)
         return self._shapes[op]
+
+    def is_inlined(self, tensor: Tensor) -> bool:
+        """Return whether the formula of `tensor` stands in place of each read of it."""
+        return isinstance(tensor.op, ComputeOp) and tensor.op not in self.bodies
+
+    def whole(self, tensor: Tensor) -> Expr:
+        """Return the read of all elements of a tensor, as one at variables of those ranges; its formula if inlined."""
+        zero = make.const(0, INDEX)
+        at = (E.Var("any", INDEX, zero, self.indexer.extent(extent)) for extent in tensor.shape)
+        return self.indexer.data(self.inlined(E.TensorRead(tensor, tuple(at))), {})
 
     def is_init(self, op: Operation) -> bool:
         """Return whether `op` writes the first rows of a scan's result."""

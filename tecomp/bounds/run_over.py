@@ -13,10 +13,12 @@ from ..ir import make
 from ..ir.axis import IterVar, Range
 from ..ir.node import Expr
 from ..ir.visit import walk
-from ..schedule.relation import Relation
+from ..schedule.relation import Relation, is_whole
 from ..schedule.stage import StageState
-from ..te.tensor import ComputeOp, Operation, ScanOp
+from ..te.hybrid import HybridOp
+from ..te.tensor import ComputeOp, Operation, ScanOp, domain
 from .program import Program, data_axes
+from .window import Rolling
 
 ZERO, ONE = make.const(0, INDEX), make.const(1, INDEX)
 
@@ -37,10 +39,18 @@ class StageBounds:
     """Each axis in terms of the loop variables."""
     guards: list[Expr] = field(default_factory=list)
     """What must hold for the element that the loop variables name to exist."""
+    living: dict[str, E.Var] = field(default_factory=dict)
+    """The threads that live over the steps of a scan, by tag: loops bound to one of these are that thread."""
+    private: tuple[E.Var, ...] = ()
+    """Those of them each of which has a result of its own: the outermost dimensions of the buffer."""
+    requires: list[tuple[Expr, str]] = field(default_factory=list)
+    """What must hold of sizes, and why, where the schedule leaves guards out."""
     predicate: Expr | None = None
     """What must hold for the element to be stored, where the schedule says so."""
     body: tuple[Expr, ...] = ()
     """The body over loop variables, tensors read at index expressions: of a reduction its sources and condition."""
+    rolling: Rolling | None = None
+    """How memory is kept over iterations of loops around the stage, where it is."""
     start: StageBounds | None = None
     """Of a reduction: over what its start runs; its body are the start values where they are given."""
 
@@ -69,8 +79,11 @@ def run_over(stage: StageBounds, program: Program) -> None:
     """
     roots = dict(zip(data_axes(stage.op), stage.region, strict=False))
     if isinstance(stage.op, ScanOp):
+        roots |= {axis: Range(ZERO, make.index(domain(axis).extent)) for axis in stage.state.env}
         first = program.depth(stage.op)
         roots[stage.op.scan_axis] = Range(first, simplify(make.sub(stage.region[0].extent, first)))
+    if isinstance(stage.op, HybridOp):
+        roots |= {axis: _domain(axis, program, {}) for axis in stage.op.spine}
     waiting, left = stage.state.relations, [*roots, *stage.reduce_axis]
     while True:
         unknown = {axis.var for axis in left}
@@ -100,7 +113,7 @@ def _settle(
     stage: StageBounds, program: Program, roots: dict[IterVar, Range], relations: tuple[Relation, ...]
 ) -> tuple[Relation, ...]:
     """Descend from `roots` through the relations that they reach, then ascend; return the relations not reached."""
-    kept = {axis for axis, mark in stage.state.loops.items() if mark.thread is not None}
+    kept = {axis for axis, mark in stage.state.loops.items() if mark.thread is not None} | {*stage.state.by_intrinsic}
     stage.domains.update((axis, Range(ZERO, domain.extent)) for axis, domain in roots.items())
 
     def exact(factor: Expr) -> Expr:
@@ -121,7 +134,7 @@ def _settle(
             stage.values[leaf] = ZERO if var is None else var
     for relation in reversed(reached):
         relation.index_up(stage.values, stage.domains)
-        stage.guards += relation.guards(stage.values, stage.domains)
+        stage.guards += [] if is_whole(relation) else relation.guards(stage.values, stage.domains)
     for axis, domain in roots.items():
         if axis not in stage.values:
             raise _fused_with_its_dependant(axis, stage, program)
@@ -142,12 +155,14 @@ def _fused_with_its_dependant(axis: IterVar, stage: StageBounds, program: Progra
 def _check_thread(leaf: IterVar, stage: StageBounds, exact: Callable[[Expr], Expr]) -> None:
     """Raise ScheduleError where a loop turns out to have another extent than its thread axis was declared with."""
     mark = stage.state.loops.get(leaf)
-    if mark is None or mark.thread is None or mark.thread.dom is None:
-        return
-    found, declared = stage.domains[leaf].extent, simplify(exact(mark.thread.dom.extent))
-    if can_prove(make.eq(found, declared)):
+    if mark is None or mark.thread is None:
         return
     tag, name = mark.thread.thread_tag, stage.op.name
+    living = stage.living.get(tag)
+    declared = living.extent if living is not None else _extent(mark.thread, exact)
+    found = stage.domains[leaf].extent
+    if declared is None or can_prove(make.eq(found, declared)):
+        return
     raise ScheduleError(
         f"{tag} of '{name}' was declared with the extent {declared!r}",
         because=f"where '{name}' is computed, its loop '{leaf.name}' has the extent {found!r}",
@@ -156,11 +171,18 @@ def _check_thread(leaf: IterVar, stage: StageBounds, exact: Callable[[Expr], Exp
     )
 
 
+def _extent(thread: IterVar, exact: Callable[[Expr], Expr]) -> Expr | None:
+    """Return the extent that a thread axis was declared with, if any."""
+    return None if thread.dom is None else simplify(exact(thread.dom.extent))
+
+
 def loop_of(leaf: IterVar, stage: StageBounds) -> E.Var | None:
     """Return a new loop variable for a leaf; a loop of one iteration is needed only to name a thread."""
     extent = stage.domains[leaf].extent
     mark = stage.state.loops.get(leaf)
-    threaded = mark is not None and mark.thread is not None
-    if isinstance(extent, E.Const) and extent.value == 1 and not threaded:
+    tag = mark.thread.thread_tag if mark is not None and mark.thread is not None else ""
+    if tag in stage.living:
+        return stage.living[tag]
+    if isinstance(extent, E.Const) and extent.value == 1 and not tag:
         return None
     return E.Var(leaf.name, INDEX, ZERO, extent)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ..arith import simplify
 from ..ir import make
 from ..ir.axis import IterVar
-from ..schedule.relation import Relation, carrying
+from ..schedule.relation import Relation, carrying, is_whole
 from .program import data_axes
 from .run_over import ZERO, StageBounds, loop_of
 
@@ -20,9 +20,8 @@ from .run_over import ZERO, StageBounds, loop_of
 def start_of(stage: StageBounds) -> StageBounds:
     """Return the bounds of a reduction's start. The leaves before the first that reduces are the stage's own loops."""
     relations, leaves = stage.state.relations, stage.state.leaves
-    reduced = carrying(stage.reduce_axis, relations)
     first = outside_reduction(stage)
-    inner = _elements(leaves[first:], carrying(data_axes(stage.op), relations), reduced, relations)
+    inner = elements(stage, leaves[first:])
     state = stage.state.replace(leaves=(*leaves[:first], *inner))
     start = StageBounds(stage.op, state, stage.scope, stage.region, stage.domains)
     start.loops = {leaf: stage.loops[leaf] for leaf in leaves[:first]} | {leaf: loop_of(leaf, stage) for leaf in inner}
@@ -30,10 +29,17 @@ def start_of(stage: StageBounds) -> StageBounds:
     for relation in reversed(relations):
         if relation.children and all(child in start.values for child in relation.children):
             relation.index_up(start.values, start.domains)
-            start.guards += relation.guards(start.values, start.domains)
+            start.guards += [] if is_whole(relation) else relation.guards(start.values, start.domains)
     for axis, held in zip(data_axes(stage.op), stage.region, strict=True):
         start.values[axis] = simplify(make.add(held.min, start.values[axis]))
     return start
+
+
+def elements(stage: StageBounds, leaves: Sequence[IterVar]) -> list[IterVar]:
+    """Return the loops of a reduction's start that stand for `leaves`, loops of the stage."""
+    relations = stage.state.relations
+    data, reduced = carrying(data_axes(stage.op), relations), carrying(stage.reduce_axis, relations)
+    return _elements(leaves, data, reduced, relations)
 
 
 def outside_reduction(stage: StageBounds) -> int:

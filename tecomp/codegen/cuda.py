@@ -42,4 +42,5 @@ def printed(func: Func, target: Target) -> Artifact:
         host=text,
         kernels=tuple(kernel.plain() for kernel in host.kernels),
         target=str(target),
+        packed=tuple({"function": name} for name in host.functions),
     )

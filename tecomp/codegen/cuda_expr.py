@@ -14,9 +14,11 @@ from ..arith.interval import may_wrap
 from ..dtype import DType
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import foreign
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
 from ..ir.visit import walk
+from .cuda_foreign import foreign_call
 from .cuda_index import Integers, narrowed, small_constant
 from .cuda_intrinsics import call, spread
 from .cuda_types import C_TYPES, SMALL_FLOATS, literal
@@ -236,8 +238,17 @@ class ExprPrinter:
         zero = literal(make.const(0, node.dtype.element))
         return choice(operands[-1], element, zero)
 
+    def address(self, node: E.Address, operands: list[Text]) -> Text:
+        name = self.names[node.buffer]
+        if not node.buffer.shape and node.buffer.scope != "global":
+            return negated("&", Text(name))
+        return Text(name) if _is(node.offset, 0) else binary("+", Text(name), operands[0])
+
     def call(self, node: E.Call, operands: list[Text]) -> Text:
-        return call(node, operands)
+        called = foreign(node.name)
+        if called is None:
+            return call(node, operands)
+        return cast(C_TYPES[node.dtype.element], foreign_call(node, called, operands))
 
 
 def _is(node: Expr, value: float) -> bool:
@@ -260,5 +271,6 @@ _PRINT: Final[dict[type[Expr], Callable[[ExprPrinter, Any, list[Text]], Text]]] 
     E.Ramp: ExprPrinter.ramp,
     E.Broadcast: ExprPrinter.broadcast,
     E.Load: ExprPrinter.load,
+    E.Address: ExprPrinter.address,
     E.Call: ExprPrinter.call,
 }

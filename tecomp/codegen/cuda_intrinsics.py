@@ -1,7 +1,7 @@
 """The operations that a Call names, as CUDA C++: one table, a row an operation, a column a kind of operand.
 
 {0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned one, {bits}
-its width. An operation of float16 or bfloat16 is the float one, rounded once, unless it has a column of its own.
+its width, {r} the type of the result. An operation of float16 or bfloat16 is the float one, rounded once, unless it has a column of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ..dtype import DType
 from ..errors import UnsupportedError
 from ..ir import expr as E
 from ..ir.node import Expr
+from ..ir.syntax import SHUFFLES
 from .cuda_types import C_TYPES, SMALL_FLOATS
 from .precedence import ATOM, RANKS, UNARY, Text, binary, cast
 
@@ -52,6 +53,8 @@ CALLS: Final[dict[str, Row]] = {
     },
     "popcount": {"small": "__popc(({u}){a})", "integer": "__popc({0})", "64": "__popcll({0})"},
     "clz": {"small": "__clz(({u}){a}) - (32 - {bits})", "integer": "__clz({0})", "64": "__clzll({0})"},
+    "dp4a": {"32": "dot_of_bytes({0}, {1}, {2})"},
+    "reinterpret": dict.fromkeys(("integer", "float"), "bits_as<{r}>({0})"),
     "shift_left": {"integer": "shift_left<{t}>({0}, {1})"},
     "shift_right": {"integer": "shift_right<{t}>({0}, {1})"},
 }
@@ -60,13 +63,21 @@ CALLS: Final[dict[str, Row]] = {
 BITWISE: Final = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 SHIFTS: Final = {"shift_left": "<<", "shift_right": ">>"}
 """What is plain C++ where the count is a constant within the width."""
-EFFECTS: Final = {"barrier_block": "__syncthreads()", "prefetch": "prefetch(&{0})"}
+ARRIVALS: Final = "arrivals"
+"""The parameter of a kernel whose blocks wait for each other: the counter of those that have come."""
+EFFECTS: Final = {
+    "barrier_block": "__syncthreads()",
+    "barrier_grid": f"barrier_grid({ARRIVALS})",
+    "prefetch": "prefetch(&{0})",
+}
 
 
 def call(node: E.Call, operands: list[Text]) -> Text:
     """Return the text of `node`; UnsupportedError where the table has no column for its operands' type."""
     if node.name in EFFECTS:
         return Text(EFFECTS[node.name].format(*operands))
+    if node.name in SHUFFLES:
+        return Text(f"{node.name}({', '.join(operand.text for operand in operands)})")
     dtype = node.args[0].dtype.element if node.args else node.dtype.element
     if node.name in BITWISE and not dtype.is_float:
         return _as(node.dtype.element, dtype, binary(BITWISE[node.name], *operands))
@@ -79,10 +90,11 @@ def call(node: E.Call, operands: list[Text]) -> Text:
             f"{node.name} of {dtype} on cuda", because="CUDA C++ has no such function", legal=", ".join(row) or "a cast"
         )
     unsigned = C_TYPES.get(f"uint{dtype.bits}", "")
-    places = {"t": C_TYPES[dtype], "u": unsigned, "bits": dtype.bits, "a": operands[0].at(UNARY)}
+    places = {"t": C_TYPES[dtype], "u": unsigned, "bits": dtype.bits, "a": operands[0].at(UNARY), "r": C_TYPES[node.dtype.element]}
     text = row[column].format(*(operand.text for operand in operands), **places)
     rank = RANKS["-"] if " - " in row[column] else ATOM
-    return _rounded(node, dtype, column, Text(text, rank))
+    whole = Text(text, rank)
+    return whole if node.name == "reinterpret" else _rounded(node, dtype, column, whole)
 
 
 def _columns(dtype: DType) -> tuple[str, ...]:

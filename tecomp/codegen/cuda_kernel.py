@@ -7,11 +7,14 @@ from typing import Any, Final, NamedTuple
 
 from ..dtype import INT64
 from ..ir import expr as E
+from ..ir.foreign import addressed
 from ..ir.node import Expr
 from ..ir.stmt import Buffer, Launch, Stmt, Store
 from ..ir.visit import walk
+from ..passes.events import is_grid_barrier
 from ..target import Target
-from .cuda_intrinsics import CALLS, EFFECTS
+from .cuda_foreign import foreign_names
+from .cuda_intrinsics import ARRIVALS, CALLS, EFFECTS
 from .cuda_limits import check_arguments, check_launch
 from .cuda_memory import shared_memory
 from .cuda_names import KEYWORDS, Scopes
@@ -38,11 +41,20 @@ class Kernel(NamedTuple):
     """Bytes of dynamic shared memory."""
     threads: int
     """Most threads in a block."""
+    meets: bool = False
+    """Whether its blocks wait for each other; a launch then passes a counter, 0 at first, behind the arguments."""
 
     def plain(self) -> dict[str, Any]:
         """Return what a runtime needs to launch it, JSON-able."""
         types = [_POINTER if isinstance(argument, Buffer) else _plain(argument) for argument in self.arguments]
-        return {"name": self.name, "arguments": types, "shared": self.shared, "threads": self.threads}
+        types += [_POINTER] if self.meets else []
+        return {
+            "name": self.name,
+            "arguments": types,
+            "shared": self.shared,
+            "threads": self.threads,
+            "cooperative": self.meets,
+        }
 
 
 def print_kernel(
@@ -57,8 +69,8 @@ def print_kernel(
     arguments = tuple(thing for thing in scope if thing in used)
     check_arguments(name, [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments], target)
     shared = shared_memory(node.body, target, name)
-    out = Writer(Scopes(RESERVED | {name}), shared)
-    written = {stmt.buffer for stmt in walk(node.body) if isinstance(stmt, Store)}
+    out = Writer(Scopes(RESERVED | {name} | foreign_names(node.body)), shared)
+    written = {stmt.buffer for stmt in walk(node.body) if isinstance(stmt, Store)} | addressed(node.body, "w")
     parameters = [_parameter(out, thing, thing in written) for thing in arguments]
     for thing in arguments:
         if isinstance(thing, E.Var) and (thing.min is not None or thing not in numbers):
@@ -67,8 +79,10 @@ def print_kernel(
         out.line("extern __shared__ __align__(128) unsigned char shared_memory[];")
     _thread_variables(out, node, used)
     write(out, node.body)
+    meets = any(map(is_grid_barrier, walk(node.body)))
+    parameters += [f"unsigned long long* {ARRIVALS}"] if meets else []
     head = f'extern "C" __global__ void __launch_bounds__({threads})\n{name}({", ".join(parameters)}) {{'
-    return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads)
+    return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads, meets)
 
 
 def _parameter(out: Writer, thing: Buffer | E.Var, written: bool) -> str:
@@ -122,7 +136,7 @@ def _mentioned(body: Stmt) -> Iterable[Any]:
     for node in walk(body):
         if isinstance(node, E.Var):
             yield node
-        elif isinstance(node, (E.Load, Store)):
+        elif isinstance(node, (E.Load, E.Address, Store)):
             yield node.buffer
 
 

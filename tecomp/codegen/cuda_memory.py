@@ -30,7 +30,7 @@ def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
     offsets: dict[Buffer, int] = {}
     end = 0
     for node in walk(body):
-        if isinstance(node, Alloc) and node.buffer.scope == "shared":
+        if isinstance(node, Alloc) and node.buffer.is_shared:
             align = max(SHARED_ALIGN, node.buffer.align)
             start = -(-end // align) * align
             offsets[node.buffer] = start
@@ -44,7 +44,8 @@ def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
             legal="smaller tiles",
             location=max(offsets, key=_bytes).loc,
         )
-    return Shared(offsets if end > limits.shared_static else {}, end)
+    asked = any(buffer.scope == "shared.dyn" for buffer in offsets)
+    return Shared(offsets if asked or end > limits.shared_static else {}, end)
 
 
 def _bytes(buffer: Buffer) -> int:
@@ -71,7 +72,7 @@ def elements(buffer: Buffer) -> int:
 
 def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
     """Return the declaration of a buffer that a kernel allocates; a 0-D one is a plain variable."""
-    if buffer.scope not in ("shared", "local"):
+    if not (buffer.is_shared or buffer.scope == "local"):
         raise UnsupportedError(
             f"'{buffer.name}' in {buffer.scope} memory inside a kernel",
             because="a kernel has shared and local memory only",

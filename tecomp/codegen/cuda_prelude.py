@@ -38,6 +38,25 @@ def _extreme(name: str, symbol: str, ptx: str) -> str:
 {_INLINE} double {name}(double a, double b) {{ return a {symbol} b || a != a ? a : b; }}"""
 
 
+def _exchange(name: str, instruction: str, operand: str, whose: str) -> str:
+    """Return an exchange between the lanes of a warp, of a value of any type."""
+    return f"""\
+template <class T> {_INLINE} T {name}(T x, int {operand}, int mask) {{  // the x {whose}
+  if constexpr (sizeof(T) == 8) {{
+    unsigned long long word;
+    memcpy(&word, &x, 8);
+    word = {instruction}(mask, word, {operand});
+    memcpy(&x, &word, 8);
+  }} else {{
+    unsigned int word = 0;
+    memcpy(&word, &x, sizeof(T));
+    word = {instruction}(mask, word, {operand});
+    memcpy(&x, &word, sizeof(T));
+  }}
+  return x;
+}}"""
+
+
 PRELUDE: Final[dict[str, str]] = {
     "INFINITY": "#define INFINITY __int_as_float(0x7f800000)",
     "NAN": "#define NAN __int_as_float(0x7fc00000)",
@@ -124,6 +143,15 @@ template <class T> {_INLINE} T floormod(T a, T b) {{  // has the sign of b; by 0
 }}""",
     "nan_min": _extreme("nan_min", "<", "min"),
     "nan_max": _extreme("nan_max", ">", "max"),
+    "bits_as": f"""\
+template <class To, class From> {_INLINE} To bits_as(From x) {{
+  To y;
+  memcpy(&y, &x, sizeof(To));
+  return y;
+}}""",
+    "dot_of_bytes": f"""\
+{_INLINE} int dot_of_bytes(int a, int b, int c) {{ return __dp4a(a, b, c); }}
+{_INLINE} unsigned int dot_of_bytes(unsigned int a, unsigned int b, unsigned int c) {{ return __dp4a(a, b, c); }}""",
     "sigmoid": f"""\
 {_INLINE} float sigmoid(float x) {{ return 1.0f / (1.0f + expf(-x)); }}
 {_INLINE} double sigmoid(double x) {{ return 1.0 / (1.0 + exp(-x)); }}""",
@@ -158,6 +186,20 @@ template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of 
 #else
   return bfloat16(fma((double)a, (double)b, (double)c));
 #endif
+}}""",
+    "shuffle": _exchange("shuffle", "__shfl_sync", "lane", "of that lane of the warp"),
+    "shuffle_xor": _exchange("shuffle_xor", "__shfl_xor_sync", "bits", "of the lane whose number differs in those bits"),
+    "barrier_grid": f"""\
+__device__ void barrier_grid(unsigned long long* arrivals) {{  // all blocks run at once: the launch is cooperative
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {{
+    unsigned long long blocks = (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+    __threadfence();
+    unsigned long long before = atomicAdd(arrivals, 1ull), until = before - before % blocks + blocks;
+    while (*(volatile unsigned long long*)arrivals < until);
+    __threadfence();
+  }}
+  __syncthreads();
 }}""",
     "prefetch": f"""\
 {_INLINE} void prefetch(const void* p) {{ asm volatile("prefetch.global.L2 [%0];" :: "l"(p)); }}""",

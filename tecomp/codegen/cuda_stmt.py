@@ -8,8 +8,10 @@ from typing import Any, Final
 from ..errors import InternalError
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import foreign
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
+from .cuda_foreign import foreign_call
 from .cuda_index import narrowed
 from .cuda_intrinsics import spread
 from .cuda_lanes import vector_let, vector_store
@@ -114,6 +116,12 @@ def _branch(out: Writer, node: If) -> None:
 
 
 def _evaluate(out: Writer, node: Evaluate) -> None:
+    """Print a call as it is: the function may give nothing."""
+    value = node.value
+    called = foreign(value.name) if isinstance(value, E.Call) else None
+    if isinstance(value, E.Call) and called is not None:
+        out.line(f"{foreign_call(value, called, [out.text(arg) for arg in value.args])};")
+        return
     out.line(f"{out.text(node.value)};")
 
 

@@ -27,6 +27,7 @@ C_TYPES: Final = {
     "bfloat16": "bfloat16",
     "float32": "float",
     "float64": "double",
+    "handle": "void*",
 }
 """Of each element type. half and bfloat16 are the prelude's."""
 

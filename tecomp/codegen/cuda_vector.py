@@ -76,7 +76,7 @@ def access(buffer: Buffer, indices: tuple[Expr, ...]) -> Access | None:
 
 def alignment(buffer: Buffer, base: Expr, lanes: int) -> int:
     """Return the bytes that may be moved at a time: a power of two that divides the lanes and every address."""
-    known = max(buffer.align, SHARED_ALIGN) if buffer.scope == "shared" else buffer.align
+    known = max(buffer.align, SHARED_ALIGN) if buffer.is_shared else buffer.align
     size = buffer.dtype.bytes
     coefficient, remainder = modular(base)
     best = size

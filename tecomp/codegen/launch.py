@@ -3,8 +3,8 @@
     def host(launch, alloc, X, scan, m, n):
       launch('myscan_scan', ((n + 255) // 256, 1, 1), (256, 1, 1), 0, X, scan, m, n)
 
-`launch(kernel, grid, block, shared_bytes, *arguments)` and `alloc(dtype, elements)` are the runtime's; buffers are
-whatever it passes on to `launch`, sizes are ints.
+`launch(kernel, grid, block, shared_bytes, *arguments)` and `alloc(dtype, elements, zero=False)` are the runtime's;
+buffers are whatever it passes on to `launch`, sizes are ints.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from ..dtype import INDEX, INT64
 from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import foreign
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, If, Launch, Let, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt, Store
 from ..ir.text_expr import ExprText
 from ..ir.visit import rewrite_expr, walk
 from ..target import Target
@@ -41,18 +42,22 @@ class HostPrinter:
         self.kernels: list[Kernel] = []
         self.lines: list[str] = []
         self._depth = 0
-        self._scopes = Scopes(PYTHON_RESERVED | {"host", "launch", "alloc", "range"})
+        self.calls_python = any(isinstance(node, Evaluate) and _python(node) for node in walk(func.body))
+        self._scopes = Scopes(PYTHON_RESERVED | {"host", "launch", "alloc", "call", "range"})
         self._names: dict[Any, str] = {}
         self._scope: list[Buffer | E.Var] = []
         self._indices: dict[E.Var, E.Var] = {}
         self._table = {E.Var: self.index, **_PYTHON}
         self._text = ExprText(self._names.__getitem__)
         self._kernel_names = Scopes(RESERVED)
+        self.functions: dict[str, None] = {}
+        """The Python functions that the host part calls, by name."""
 
     def print(self) -> str:
         """Return the text of `host`; the kernels are in `kernels` then."""
         things = (*self.func.params, *self.func.sizes())
-        parameters = ", ".join(["launch", "alloc", *(self.declare(thing) for thing in things)])
+        given = ["launch", "alloc", *(["call"] if self.calls_python else [])]
+        parameters = ", ".join([*given, *(self.declare(thing) for thing in things)])
         with self.block(f"def host({parameters})"):
             self.stmt(self.func.body)
         return "\n".join(self.lines) + "\n"
@@ -129,7 +134,31 @@ class HostPrinter:
         extents = {tag: self.text(var.extent) for tag, var in node.threads if var.extent is not None}
         grid, block = (", ".join(extents.get(tag, "1") for tag in tags) for tags in (GRID_TAGS, BLOCK_TAGS))
         arguments = [repr(kernel.name), f"({grid})", f"({block})", str(kernel.shared)]
-        self.line(f"launch({', '.join([*arguments, *(self._names[thing] for thing in kernel.arguments)])})")
+        arguments += [self._names[thing] for thing in kernel.arguments]
+        arguments += ["alloc('uint64', 1, zero=True)"] if kernel.meets else []
+        self.line(f"launch({', '.join(arguments)})")
+
+    def evaluate(self, node: Evaluate) -> None:
+        """Print the call of a Python function; of an array it gets address, type, extents and strides."""
+        name = _python(node)
+        assert isinstance(node.value, E.Call)
+        self.functions[name] = None
+        operands = [self.operand(arg) for arg in node.value.args]
+        self.line(f"call({', '.join([repr(name), *operands])})")
+
+    def operand(self, arg: Expr) -> str:
+        if isinstance(arg, E.Const):
+            return repr(arg.value)
+        if isinstance(arg, E.Var):
+            return self._names[arg]
+        if not isinstance(arg, E.Address):
+            return self.text(arg)
+        buffer = arg.buffer
+        shape, strides = (
+            None if parts is None else f"({''.join(f'{self.text(part)}, ' for part in parts)})"
+            for parts in (buffer.shape, buffer.strides)
+        )
+        return f"({self._names[buffer]}, {str.__str__(buffer.dtype)!r}, {shape}, {strides})"
 
     def loop(self, node: For) -> None:
         first, end = self.text(node.min), self.text(make.add(self.exact(node.min), self.exact(node.extent)))
@@ -172,6 +201,12 @@ class HostPrinter:
         )
 
 
+def _python(node: Evaluate) -> str:
+    """Return the name of the Python function that a statement calls; nothing where it calls none."""
+    called = foreign(node.value.name) if isinstance(node.value, E.Call) else None
+    return called.symbol if called is not None and called.kind == "call_packed" else ""
+
+
 def _last_stored(node: Launch) -> str:
     """Return the name of the stage that a kernel is for: the last whose result outlives it."""
     names = [stmt.buffer.name for stmt in walk(node) if isinstance(stmt, Store) and stmt.buffer.scope == "global"]
@@ -209,4 +244,5 @@ _PRINT: Final[dict[type[Stmt], Callable[[HostPrinter, Any], None]]] = {
     Let: HostPrinter.let,
     Alloc: HostPrinter.alloc,
     Store: HostPrinter.store,
+    Evaluate: HostPrinter.evaluate,
 }

@@ -2,7 +2,7 @@
 
 The entry point is ``i32 te.<name>(parameters in order..., sizes in order as i64)``: a buffer is the address of its
 element 0, a scalar its value (bool as i8, float16 and bfloat16 as float). It returns 0, or 1 when memory could not be
-had. Outputs do not overlap other arguments: the runtime has checked that, and LLVM is told.
+had or a Python function raised. Outputs do not overlap other arguments: the runtime has checked that, and LLVM is told.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .llvm_code import Code, Module
 from .llvm_compile import Cpu, compiled, cpu
 from .llvm_compile import vector_functions as known_functions
 from .llvm_convert import nonzero
+from .llvm_probe import check_intrinsic
 from .llvm_stmt import statement
 from .llvm_types import Value, value_type
 from .names import Names
@@ -30,10 +31,13 @@ def generate(func: Func, target: Target) -> Artifact:
     Its symbols are the entry point and, where Python can call it directly, the way in (see `llvm_call`). The source
     shows the program without that.
     """
-    chosen = cpu(target.mcpu)
+    chosen = cpu(target.mcpu, target.mattr)
     module = generated(func, chosen)
+    for name, probe in module.intrinsics.items():
+        check_intrinsic(name, probe, chosen)
     source, symbol = module.text(), entry(func)
-    way_in = None if module.declares("GOMP_parallel") else define_call(module, func, symbol)
+    alone = not module.packed and not module.declares("GOMP_parallel")
+    way_in = define_call(module, func, symbol) if alone else None
     kernels = (symbol,) if way_in is None else (symbol, way_in)
     binary = compiled(module.text(), chosen)
     return Artifact(
@@ -45,6 +49,7 @@ def generate(func: Func, target: Target) -> Artifact:
         kernels=kernels,
         target=str(target),
         requires=chosen.requires(),
+        packed=tuple(module.packed),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from ..ir.expr import Const
 from ..ir.stmt import Buffer
 from .llvm_code import Code
-from .llvm_control import where
+from .llvm_control import leave, where
 from .llvm_expr import value
 from .llvm_types import MEMORY, Value
 
@@ -39,15 +39,6 @@ def release(code: Code, depth: int) -> None:
     """Free the heap blocks that are open beyond the first `depth`, the newest first."""
     while len(code.heap) > depth:
         code.call("free", "void", code.heap.pop())
-
-
-def leave(code: Code) -> None:
-    """End the function early with 1: memory could not be had."""
-    code.fails = True
-    for pointer in reversed(code.heap):
-        code.call("free", "void", pointer)
-    code.do("ret i32 1")
-    code.start(code.label("after"))  # text follows a return only in a new block
 
 
 def _constant_size(buffer: Buffer) -> int | None:

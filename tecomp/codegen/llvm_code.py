@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 from ..ir.expr import Var
 from ..ir.node import Expr
@@ -22,6 +23,11 @@ class Module:
         self.reads_memory: dict[Expr, bool] = {}
         self.aligned: dict[Buffer, int] = {}
         """What the addresses of allocated buffers are multiples of, where that is more than the buffer says."""
+        self.packed: list[dict[str, Any]] = []
+        """The calls of Python functions: the symbol of each, whom it calls, with what."""
+        self.intrinsics: dict[str, str] = {}
+        """The user's intrinsics, each with a module that calls it alone."""
+        self._overloads: dict[str, list[tuple[str, ...]]] = {}
         self._declarations: dict[str, str] = {}
         self._kept: dict[str, None] = {}
         self._metadata: list[str] = []
@@ -29,6 +35,31 @@ class Module:
     def declare(self, symbol: str, result: str, args: tuple[str, ...], attributes: str = "nounwind") -> None:
         """Declare an external function; once, however often it is asked for."""
         self._declarations[symbol] = f"declare {result} @{symbol}({', '.join(args)}) {attributes}".rstrip()
+
+    def use_packed(self, function: str, args: list[dict[str, Any]]) -> str:
+        """Return the symbol of one more call of a Python function."""
+        symbol = f"te.packed.{len(self.packed)}"
+        self.packed.append({"symbol": symbol, "function": function, "args": args})
+        return symbol
+
+    def use_intrinsic(self, name: str, result: str, args: list[Value]) -> str:
+        """Declare an intrinsic that the user names, note how to ask LLVM about it, and return its symbol.
+
+        LLVM adds the types to a name that has none; where one name is used for several, each gets another name here.
+        """
+        types = tuple(arg.type for arg in args)
+        signatures = self._overloads.setdefault(name, [])
+        if (result, *types) not in signatures:
+            signatures.append((result, *types))
+        number = signatures.index((result, *types))
+        symbol = f"{name}.{number}" if number else name
+        self.declare(symbol, result, types, "")
+        passed = [Value(arg.type, f"%a{n}" if arg.name.startswith("%") else arg.name) for n, arg in enumerate(args)]
+        parameters = ", ".join(str(arg) for arg in passed if arg.name.startswith("%"))
+        call = f"  %r = call {result} @{symbol}({', '.join(map(str, passed))})\n  ret {result} %r"
+        body = f"define {result} @probe({parameters}) {{\n{call}\n}}"
+        self.intrinsics[symbol] = f"{self._declarations[symbol]}\n\n{body}\n"
+        return symbol
 
     def declares(self, symbol: str) -> bool:
         """Return whether a function outside is called so far."""

@@ -13,14 +13,12 @@ from typing import Any, Final, NamedTuple
 import llvmlite.binding as llvm
 
 from ..errors import InternalError, UserError
+from .llvm_features import features_of
 from .llvm_library import LIBRARY, VECTOR_ABI
 from .llvm_stores import plain_stores
 
-_BASELINE: Final = {"sse2"}
-"""What is known of a CPU that is only named: x86-64 itself."""
-
-_NAMED_FEATURES: Final = {"x86_64": "+64bit,+sse2"}
-"""What a CPU that is only named has besides its own: LLVM names older ones, for which it makes no 64-bit code."""
+_BASELINE: Final = {"x86_64": ("64bit", "sse2")}
+"""What every CPU here has, whatever its name: LLVM names older ones, for which it makes no 64-bit code."""
 
 _LIST_CPUS: Final = """\
 import llvmlite.binding as llvm
@@ -72,18 +70,18 @@ what was stored is then sooner loaded again. Vectors that the program asks for k
 
 
 class Cpu(NamedTuple):
-    """A CPU: its name, and its features as LLVM writes them (+avx2,-avx512f); empty features are the name's own."""
+    """A CPU: its name, and its features as LLVM writes them: +avx2,-avx512f."""
 
     name: str
     features: str
 
     def has(self, feature: str) -> bool:
         """Return whether the CPU is known to have a feature."""
-        return f"+{feature}" in self.features.split(",") or (feature in _BASELINE and platform.machine() == "x86_64")
+        return f"+{feature}" in self.features.split(",") or feature in _BASELINE.get(platform.machine(), ())
 
     def requires(self) -> tuple[str, ...]:
-        """Return the features that code for this CPU may use, as Linux names them; none of a CPU that is only named."""
-        return tuple(LINUX_NAMES[feature] for feature in LINUX_NAMES if self.features and self.has(feature))
+        """Return the features that code for this CPU may use, as Linux names them."""
+        return tuple(LINUX_NAMES[feature] for feature in LINUX_NAMES if self.has(feature))
 
     @property
     def native_half(self) -> bool:
@@ -92,28 +90,52 @@ class Cpu(NamedTuple):
 
 
 @cache
-def cpu(name: str = "") -> Cpu:
-    """Return the CPU of that name, UserError where LLVM knows none; of no name, the present one with all it has."""
+def cpu(name: str = "", mattr: str = "") -> Cpu:
+    """Return the CPU of that name, of no name the present one, with what `mattr` (+avx2,-avx512f) adds or takes away.
+
+    UserError where LLVM knows no such CPU or feature.
+    """
     if name:
-        known = known_cpus()
-        if known and name not in known:
-            raise UserError(
-                f"unknown target 'llvm -mcpu={name}'",
-                because=f"LLVM knows no CPU {name!r}",
-                legal=[*get_close_matches(name, sorted(known)), "no -mcpu, for the present CPU"],
-            )
-        return Cpu(name, "")
-    present = llvm.get_host_cpu_name()
-    features = llvm.get_host_cpu_features().flatten()
-    return Cpu(present, f"{features},+prefer-256-bit" if present in _HALVES else features)
+        _check_known("-mcpu", name, known_cpus(), "CPU", "no -mcpu, for the present CPU")
+        has = {feature: True for feature in features_of(name)}
+    else:
+        flags = llvm.get_host_cpu_features()
+        name = llvm.get_host_cpu_name()
+        has = dict(flags.items()) | ({"prefer-256-bit": True} if name in _HALVES else {})
+    for change in filter(None, mattr.split(",")):
+        _check_known("-mattr", change[1:], known_features(), "feature", "no -mattr, for the CPU's own")
+        has[change[1:]] = change[0] == "+"
+    return Cpu(name, ",".join(f"{'+' if present else '-'}{feature}" for feature, present in has.items()))
+
+
+def _check_known(option: str, name: str, known: frozenset[str], word: str, legal: str) -> None:
+    if known and name not in known:
+        raise UserError(
+            f"unknown target 'llvm {option}={'+' if option == '-mattr' else ''}{name}'",
+            because=f"LLVM knows no {word} {name!r}",
+            legal=[*get_close_matches(name, sorted(known)), legal],
+        )
+
+
+@cache
+def _listed() -> tuple[tuple[str, str], ...]:
+    """Return the CPUs and features that LLVM knows, with what it says of each: it only prints them, so that a process
+    of its own is asked."""
+    asked = subprocess.run([sys.executable, "-c", _LIST_CPUS], capture_output=True, text=True, check=False)
+    lines = (line.strip().partition(" - ") for line in asked.stderr.splitlines())
+    return tuple((name.strip(), said.strip()) for name, dash, said in lines if dash)
 
 
 @cache
 def known_cpus() -> frozenset[str]:
-    """Return the CPUs that LLVM knows: it only prints them, so that a process of its own is asked."""
-    asked = subprocess.run([sys.executable, "-c", _LIST_CPUS], capture_output=True, text=True, check=False)
-    lines = [line.split() for line in asked.stderr.splitlines()]
-    return frozenset(words[0] for words in lines if words[1:4] == ["-", "Select", "the"])
+    """Return the CPUs that LLVM knows."""
+    return frozenset(name for name, said in _listed() if said.startswith("Select the"))
+
+
+@cache
+def known_features() -> frozenset[str]:
+    """Return the features that LLVM knows."""
+    return frozenset(name for name, said in _listed() if not said.startswith("Select the"))
 
 
 @cache
@@ -122,7 +144,7 @@ def machine(cpu: Cpu) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(triple())
-    features = cpu.features or _NAMED_FEATURES.get(platform.machine(), "")
+    features = ",".join(filter(None, (*(f"+{name}" for name in _BASELINE.get(platform.machine(), ())), cpu.features)))
     return target.create_target_machine(cpu=cpu.name, features=features, opt=3, reloc="pic", codemodel="small")
 
 

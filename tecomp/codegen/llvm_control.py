@@ -1,4 +1,4 @@
-"""Control flow: a condition, a counted loop."""
+"""Control flow: a condition, a counted loop, an early end."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def where(code: Code, condition: Value, then: Body, otherwise: Body | None = Non
         otherwise()
         code.jump(end)
     code.start(end)
+
+
+def leave(code: Code) -> None:
+    """End the function early with 1: memory could not be had, or a function outside failed."""
+    code.fails = True
+    for pointer in reversed(code.heap):
+        code.call("free", "void", pointer)
+    code.do("ret i32 1")
+    code.start(code.label("after"))  # text follows a return only in a new block
 
 
 def count(code: Code, var: Var, low: Value, high: Value, body: Body, hints: Hints | None = None) -> None:

@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
+from ..ir.foreign import foreign
 from ..ir.node import Expr
 from .llvm_arith import STRICT
 from .llvm_code import Code
+from .llvm_foreign import foreign_call
 from .llvm_intrinsics import CALLS
-from .llvm_memory import Steps, choice, load
+from .llvm_memory import Steps, address, choice, load
 from .llvm_types import Value, constant, lanes_of
 
 
@@ -45,6 +47,9 @@ def _steps(code: Code, node: Expr) -> Steps:
 
 
 def _strict(code: Code, node: Expr) -> Steps:
+    called = foreign(node.name) if isinstance(node, E.Call) else None
+    if isinstance(node, E.Call) and called is not None:
+        return (yield from foreign_call(code, node, called))
     operands: list[Value] = []
     for operand in node.operands():
         operands.append((yield operand))
@@ -110,11 +115,17 @@ def _given(value: Value) -> Steps:
     yield  # makes this a generator of no steps
 
 
-_LAZY: Final[dict[type[Any], Callable[..., Steps]]] = {E.Load: load, E.IfElse: _if_else, E.And: _and, E.Or: _or}
+_LAZY: Final[dict[type[Any], Callable[..., Steps]]] = {
+    E.Load: load,
+    E.Address: address,
+    E.IfElse: _if_else,
+    E.And: _and,
+    E.Or: _or,
+}
 
 
 def reads_memory(code: Code, root: Expr) -> bool:
-    """Return whether evaluating `root` may read a buffer, which a side that is not taken must not."""
+    """Return whether evaluating `root` may read a buffer or leave the program: a side that is not taken must not."""
     memo = code.module.reads_memory
     stack = [root]
     while stack:
@@ -122,7 +133,7 @@ def reads_memory(code: Code, root: Expr) -> bool:
         if node in memo:
             stack.pop()
             continue
-        if isinstance(node, E.Load):
+        if isinstance(node, E.Load) or (isinstance(node, E.Call) and foreign(node.name)):
             memo[node] = True
             continue
         operands = node.operands()

@@ -161,6 +161,27 @@ def _bits(code: Code, value: Value, dtype: DType, word: str) -> Value:
     return raw if raw.type == word else code.op(word, f"bitcast {raw} to {word}")
 
 
+def _reinterpret(code: Code, node: E.Call, a: Value) -> Value:
+    """The same bits, as what they are in memory."""
+    source, result = node.args[0].dtype.element, node.dtype.element
+    word = vector(f"i{source.bits}", lanes_of(a.type))
+    bits = _bits(code, a, source, word) if source.is_float else a
+    memory = vector(MEMORY[result], lanes_of(a.type))
+    raw = bits if memory == word else code.op(memory, f"bitcast {bits} to {memory}")
+    return from_memory(code, raw, result, "bits")
+
+
+def _dot_of_bytes(code: Code, node: E.Call, a: Value, b: Value, c: Value) -> Value:
+    """c plus the products of the four bytes, each taken out with the sign of its type."""
+    down = "ashr" if node.dtype.kind == "int" else "lshr"
+    total, top = c, code.like(24, a).name
+    for byte in range(4):
+        left = code.like(24 - 8 * byte, a).name
+        x, y = (code.op(a.type, f"{down} {code.op(a.type, f'shl {value}, {left}')}, {top}") for value in (a, b))
+        total = code.op(a.type, f"add {total}, {code.op(a.type, f'mul {x}, {y.name}').name}", "dot")
+    return total
+
+
 def _barrier(code: Code, node: E.Call) -> Value:
     raise UnsupportedError("a barrier on llvm", because="a CPU thread has no block to wait for", legal='target "cuda"')
 
@@ -175,6 +196,8 @@ CALLS: dict[str, Emit] = {
     "round": _rounding("llvm.round"),
     "nearbyint": _rounding("llvm.nearbyint"),
     "fma": _fma,
+    "dp4a": _dot_of_bytes,
+    "reinterpret": _reinterpret,
     "rsqrt": _rsqrt,
     "sigmoid": _sigmoid,
     "abs": _abs,
@@ -190,6 +213,6 @@ CALLS: dict[str, Emit] = {
     "bitwise_xor": _bitwise("xor"),
     "ldexp": _ldexp,
     "nextafter": _nextafter,
-    "barrier_block": _barrier,
+    **dict.fromkeys(("barrier_block", "barrier_grid"), _barrier),
 }
 """What a call of each name becomes."""

@@ -192,6 +192,12 @@ def multiple(node: Expr) -> int:
             return 1
 
 
+def address(code: Code, node: E.Address) -> Steps:
+    """The address of the element `offset` elements behind the first."""
+    position = yield node.offset
+    return _address(code, node.buffer, position, node.offset.dtype)
+
+
 def prefetch(code: Code, call: E.Call, value: Callable[[Expr], Value]) -> None:
     """Ask for the cache line of the element that the call names; reading past the end would be harmless."""
     (place,) = call.args

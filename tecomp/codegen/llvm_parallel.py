@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..ir.expr import Load, Var
+from ..ir.expr import Address, Load, Var
 from ..ir.stmt import Buffer, For, Stmt, Store
 from ..ir.visit import walk
-from .llvm_alloc import leave
 from .llvm_code import Code
-from .llvm_control import count, where
+from .llvm_control import count, leave, where
 from .llvm_types import Value
 
 Statement = Callable[[Code, Stmt], None]
@@ -40,7 +39,7 @@ def _captured(code: Code, stmt: For) -> Captured:
     for node in walk(stmt.body):
         if isinstance(node, Var) and node in code.values:
             found[node] = code.values[node]
-        elif isinstance(node, (Load, Store)) and node.buffer in code.pointers:
+        elif isinstance(node, (Address, Load, Store)) and node.buffer in code.pointers:
             found[node.buffer] = code.pointers[node.buffer]
     return found
 

@@ -19,6 +19,7 @@ VALUE: Final = {
     "int64": "i64",
     "uint64": "i64",
     "index": "i64",
+    "handle": "ptr",
     "float16": "float",
     "bfloat16": "float",
     "float32": "float",

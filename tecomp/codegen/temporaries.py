@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import is_opaque
 from ..ir.node import Expr
 
 DEEP: Final = 48
@@ -81,12 +82,12 @@ def temporaries(roots: Iterable[Expr], named: Collection[Expr] = ()) -> list[Par
     shapes: dict[Expr, _Shape] = {}
     chosen: list[Part] = []
     for node, count in uses.items():
-        if node in named or isinstance(node, (E.Var, E.Const)):
+        if node in named or isinstance(node, (E.Var, E.Const, E.Address)):
             shapes[node] = _NAME
             continue
         shape = shapes[node] = _shape(node, shapes)
         branches = _heavy(node, shapes)
-        if branches or shape.depth > DEEP or (count > 1 and shape.size > LARGE):
+        if branches or shape.depth > DEEP or (count > 1 and (shape.size > LARGE or is_opaque(node))):
             shapes[node] = _NAME
             chosen.append(Part(node, branches))
     return chosen

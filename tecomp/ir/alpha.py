@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .expr import Load, Var
+from .expr import Address, Load, Var
 from .func import Func
 from .node import Expr
-from .stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt, Store
+from .stmt import Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt, Store
 from .text import flattened, text
 from .visit import ExprTable, rewrite_expr
 
@@ -37,10 +37,15 @@ class _Matching:
     def __init__(self) -> None:
         self.pairs: dict[Any, Any] = {}
         self.memo: dict[Expr, Expr] = {}
-        self.table: ExprTable = {Var: lambda var: self.pairs.get(var, var), Load: self.load}
+        self.table: ExprTable = {
+            Var: lambda var: self.pairs.get(var, var), Load: self.load, Address: self.address
+        }  # fmt: skip
 
     def load(self, node: Load) -> Expr:
         return Load(self.pairs.get(node.buffer, node.buffer), node.indices, node.mask)
+
+    def address(self, node: Address) -> Expr:
+        return Address(self.pairs.get(node.buffer, node.buffer), node.indices, node.offset, node.mode)
 
     def same(self, what: str, a: Any, b: Any) -> None:
         """Refuse unless both values are equal."""
@@ -131,6 +136,15 @@ class _Matching:
         for (_, var), (_, other) in zip(a.threads, b.threads, strict=True):
             self.vars(var, other)
 
+    def across(self, a: Across, b: Across) -> None:
+        self.same("threads", a.threads, b.threads)
+        self.same("joined buffers", [self.pairs.get(x, x) for x in a.buffers], list(b.buffers))
+        self.exprs("start values", a.combiner.identity, b.combiner.identity)
+        ours, theirs = ((*c.lhs, *c.rhs) for c in (a.combiner, b.combiner))
+        for x, y in zip(ours, theirs, strict=True):
+            self.vars(x, y)
+        self.exprs("join", a.combiner.result, b.combiner.result)
+
     def store(self, a: Store, b: Store) -> None:
         self.same("buffer stored to", self.pairs.get(a.buffer, a.buffer) is b.buffer, True)
         self.exprs(f"store to {a.buffer.name!r}", (*a.indices, a.value, a.mask), (*b.indices, b.value, b.mask))
@@ -143,6 +157,7 @@ class _Matching:
         self.vars(a.var, b.var)
 
     def alloc(self, a: Alloc, b: Alloc) -> None:
+        self.same(f"copies of {a.buffer.name!r}", a.copies, b.copies)
         self.buffers(a.buffer, b.buffer)
 
     def evaluate(self, a: Evaluate, b: Evaluate) -> None:
@@ -165,6 +180,7 @@ def _position(func: Func, output: Buffer) -> int:
 _HEADS: dict[type[Stmt], Callable[[_Matching, Any, Any], None]] = {
     For: _Matching.loop,
     Launch: _Matching.launch,
+    Across: _Matching.across,
     Store: _Matching.store,
     If: _Matching.branch,
     Let: _Matching.let,

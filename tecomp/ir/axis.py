@@ -26,6 +26,8 @@ class AxisKind(Enum):
     """Values are combined into one element."""
     ORDERED = "ordered"
     """A scan's time: one value after the other."""
+    CARRIED = "carried"
+    """A loop whose iterations need what earlier ones wrote: one after the other."""
     OPAQUE = "opaque"
     """Known to the operation only; cannot be scheduled."""
     THREAD = "thread"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..dtype import INDEX, DType
+from ..dtype import HANDLE, INDEX, DType
 from ..errors import UserError
 
 
@@ -20,4 +20,6 @@ def dtype_of(asked: str, dtype: object) -> DType:
         raise UserError(
             f"{asked}: dtype 'index'", because="it is the type of loops in lowered programs", legal="int32, int64"
         )
+    if known.element is HANDLE:
+        raise UserError(f"{asked}: dtype 'handle'", because="it is the type of addresses", legal="uint64, float32, ...")
     return known

@@ -9,7 +9,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from ..dtype import BOOL, DType
+from ..dtype import BOOL, HANDLE, DType
 from .node import Expr
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class Var(Expr):
         """A variable has none: its range is about it, not part of it."""
         return []
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle; what is read back is another variable, the same one wherever this one stood."""
+        return Var, (self.name, self.dtype, self.min, self.extent)
+
 
 class Const(Expr):
     """A number of a known type, within that type's range."""
@@ -58,6 +62,10 @@ class Const(Expr):
     def result_type(self) -> DType:
         """The type it was given."""
         return self.dtype
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by value and type."""
+        return Const, (self.value, self.dtype)
 
 
 class Binary(Expr):
@@ -283,6 +291,25 @@ class Load(Expr):
         """The element type, with as many lanes as the widest index."""
         lanes = max((index.dtype.lanes for index in self.indices), default=1)
         return self.buffer.dtype.with_lanes(lanes * self.buffer.dtype.lanes)
+
+
+class Address(Expr):
+    """Where buffer[indices] lies, `offset` elements further; no indices name element 0.
+
+    Whoever gets it may do there what `mode` says (r, w, rw) with the whole of the buffer.
+    """
+
+    __slots__ = ("buffer", "indices", "mode", "offset")
+    fields = ("buffer", "indices", "offset", "mode")
+    children = ("indices", "offset")
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    offset: Expr
+    mode: str
+
+    def result_type(self) -> DType:
+        """An address."""
+        return HANDLE
 
 
 class Call(Expr):

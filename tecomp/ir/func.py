@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ..errors import UserError
 from .expr import Expr, Var
 from .stmt import STMT_TEXT, Buffer, Stmt
 from .visit import walk
@@ -50,6 +51,12 @@ class Func:
         for expr in (*extents, *strides):
             found.update((node, None) for node in walk(expr) if isinstance(node, Var))
         return tuple(var for var in found if not any(var is param for param in self.params))
+
+    def __getitem__(self, name: str) -> Func:
+        """Return the function of that name: this one. A program of TVM is a module of functions; here it is one."""
+        if name != self.name:
+            raise UserError(f"{self.name!r} has no function {name!r}", "it is one function", repr(self.name))
+        return self
 
     def with_body(self, body: Stmt, level: Level | None = None) -> Func:
         """Return this function with another body; itself when it is the same."""

@@ -17,6 +17,7 @@ from .evaluate import UNDEFINED, ExecutionError, executed, reason
 from .expr import Var
 from .func import Func, Level
 from .interpret_arguments import arguments
+from .interpret_foreign import Raised
 from .interpret_memory import Memory, flat_view
 from .interpret_races import Clock
 from .interpret_stmt import ProgramSource
@@ -78,6 +79,8 @@ class Program:
         try:
             with np.errstate(all="ignore"):
                 self.run(*passed)
+        except Raised as called:
+            raise called.error from None
         except UNDEFINED as problem:
             culprit = self.culprit(problem.__traceback__)
             shown = "" if culprit is None else headline(culprit)

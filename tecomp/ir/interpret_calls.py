@@ -80,6 +80,20 @@ def _shift_count(count: int, dtype: DType) -> int:
     return count
 
 
+def _dot_of_bytes(dtype: DType, a: int, b: int, c: int) -> int:
+    """Return c + the sum over the four bytes of a and b, which have the sign of their type."""
+    signed = dtype.kind == "int"
+    x, y = ((value % (1 << 32)).to_bytes(4, "little") for value in (a, b))
+    pairs = [(int.from_bytes([p], signed=signed), int.from_bytes([q], signed=signed)) for p, q in zip(x, y, strict=True)]
+    return wrap(c + sum(p * q for p, q in pairs), dtype)
+
+
+def _reinterpreted(source: DType, result: DType, value: Any) -> Any:
+    """Return the number that the same bits are in another type."""
+    raw = np.array(value, source.numpy).view(result.numpy)[()]
+    return raw if result.is_float else int(raw)
+
+
 INTEGER_CALLS: Final[dict[str, Callable[..., int]]] = {
     "abs": lambda dtype, a: wrap(abs(a), dtype),
     "popcount": lambda dtype, a: (a % (1 << dtype.bits)).bit_count(),
@@ -90,6 +104,7 @@ INTEGER_CALLS: Final[dict[str, Callable[..., int]]] = {
     "bitwise_or": lambda _, a, b: a | b,
     "bitwise_xor": lambda _, a, b: a ^ b,
     "fma": lambda dtype, a, b, c: wrap(a * b + c, dtype),
+    "dp4a": _dot_of_bytes,
     **dict.fromkeys(("floor", "ceil", "trunc", "round", "nearbyint"), lambda _, a: a),
 }
 """Of integers and bools; the first argument is the type of the operands."""
@@ -97,15 +112,17 @@ INTEGER_CALLS: Final[dict[str, Callable[..., int]]] = {
 OWN_TYPE_CALLS: Final[dict[str, Callable[..., Any]]] = {"nextafter": np.nextafter}
 """Of floats, computed in the type itself."""
 
-EFFECT_CALLS: Final = {"barrier_block", "prefetch"}
+EFFECT_CALLS: Final = {"barrier_block", "barrier_grid", "prefetch"}
 """Evaluated for what they do: a barrier parts the threads of a block, a prefetch changes nothing."""
 
-CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS})
+CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret"})
 
 
 def meaning(call: Call) -> Callable[..., Any] | None:
     """Return the function of scalars that computes `call`; None when there is none for its operands' type."""
     operand = call.args[0].dtype.element if call.args else call.dtype
+    if call.name == "reinterpret":
+        return lambda value: _reinterpreted(operand, call.dtype.element, value)
     if not operand.is_float:
         known = INTEGER_CALLS.get(call.name)
         return None if known is None else lambda *args: known(operand, *args)

@@ -13,11 +13,14 @@ from typing import Any, Final
 from ..dtype import INDEX, DType
 from ..errors import InternalError
 from . import expr as E
+from .foreign import Foreign, foreign
 from .interpret_calls import EFFECT_CALLS, meaning
+from .interpret_foreign import function_of, place
 from .interpret_operators import HELPERS, OPERATORS, wrapped
 from .node import Expr
 from .rounding import rounder
 from .stmt import Buffer
+from .syntax import SHUFFLES
 from .visit import walk
 
 _LONGEST: Final = 160
@@ -189,15 +192,48 @@ class Source:
             return [self.value(index, lane, done) for index in indices]
         return [*(self.value(index, f"({lane} // {lanes})", done) for index in indices), f"{lane} % {lanes}"]
 
-    def call(self, node: E.Call, _lane: str, _done: Memo, operands: list[str]) -> str:
+    def address(self, node: E.Address, _lane: str, _done: Memo, operands: list[str]) -> str:
+        *indices, offset = operands
+        at = "".join(f"{index}, " for index in indices)
+        return f"{self.constant('place', place)}({self.local(node.buffer)}_read, ({at}), {offset}, {node.mode!r})"
+
+    def foreign(self, node: E.Call, called: Foreign, lane: str, done: Memo, operands: list[str]) -> str:
+        """Add the line that calls a function outside the program; return the name of its result."""
+        values = list(operands)
+        for position, arg in enumerate(node.args):
+            if isinstance(arg, E.Address) and called.kind == "call_packed":
+                values[position] = f"({values[position]}, {self.layout(arg.buffer, lane, done)})"
+        function = self.constant(self.fresh("foreign"), function_of(node, called))
+        name = self.fresh("t")
+        self.line(f"{name} = {function}({', '.join(values)})")
+        return name
+
+    def layout(self, buffer: Buffer, lane: str, done: Memo) -> str:
+        """Return the texts of the extents and the strides of a buffer."""
+        extents, strides = (
+            None if parts is None else "".join(f"{self.value(part, lane, done)}, " for part in parts)
+            for parts in (buffer.shape, buffer.strides)
+        )
+        return f"({extents}), {None if strides is None else f'({strides})'}"
+
+    def call(self, node: E.Call, lane: str, done: Memo, operands: list[str]) -> str:
+        called = foreign(node.name)
+        if called is not None:
+            return self.foreign(node, called, lane, done, operands)
         if node.name in EFFECT_CALLS:
             return "0"
+        if node.name in SHUFFLES:
+            return self.shuffle(node, operands)
         function = meaning(node)
         if function is None:
             kinds = ", ".join(arg.dtype for arg in node.args)
             raise InternalError(f"call of {node.name}({kinds})", because="the interpreter knows no such operation")
         kind = node.args[0].dtype.element if node.args else node.dtype
         return f"{self.constant(f'{node.name}_{kind}', function)}({', '.join(operands)})"
+
+    def shuffle(self, node: E.Call, operands: list[str]) -> str:
+        """Return the value that another lane gives."""
+        raise InternalError(f"{node.name} outside a statement of a kernel", because="no lanes come there together")
 
     def cast(self, node: E.Cast, _lane: str, _done: Memo, operands: list[str]) -> str:
         (value,) = operands
@@ -227,7 +263,7 @@ def _names_in(root: Expr) -> Iterator[E.Var | Buffer]:
     for node in walk(root):
         if isinstance(node, E.Var):
             yield node
-        elif isinstance(node, E.Load):
+        elif isinstance(node, (E.Load, E.Address)):
             yield node.buffer
 
 
@@ -259,6 +295,7 @@ _SPECIAL: Final[dict[type, Callable[[Source, Any, str, Memo, list[str]], str]]] 
     E.And: Source.logic,
     E.Or: Source.logic,
     E.Load: Source.load,
+    E.Address: Source.address,
     E.Call: Source.call,
     E.Cast: Source.cast,
     E.Ramp: Source.ramp,

@@ -45,13 +45,14 @@ class Memory:
     that is a vector takes one more index, its lane.
     """
 
-    __slots__ = ("array", "name", "read", "write")
+    __slots__ = ("array", "lanes", "marks", "name", "read", "write")
 
     def __init__(self, buffer: Buffer, array: np.ndarray, marks: np.ndarray | None, clock: Clock | None = None) -> None:
-        self.name, self.array = buffer.name, array
+        self.name, self.array, self.marks, self.lanes = buffer.name, array, marks, buffer.dtype.lanes
         make = _accessors(array.ndim, buffer.dtype.is_float, marks is not None, clock is not None)
         touched = None if clock is None else Touched(clock, self.race)
         self.read, self.write = make(array, marks, array.shape, self.fault, touched)
+        self.read.memory = self
 
     def fault(self, verb: str, indices: tuple[int, ...]) -> Fault:
         """Return the report of an access that may not be."""

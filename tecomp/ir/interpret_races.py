@@ -1,7 +1,7 @@
 """Races under the interpreter: two threads in one element, one of them writing, and nothing that orders them.
 
 The threads of a block are ordered by its barriers: what happens between two of them is one phase. The blocks of a
-launch are ordered by its end only.
+launch are ordered by its end, and by barriers of the whole grid: what happens between two of these is one round.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ class Turn(NamedTuple):
     phase: int
     thread: tuple[int, ...]
     tags: tuple[str, ...]
+    round: int = 0
 
     def races(self, other: Turn) -> bool:
         """Return whether nothing orders two turns, of which neither is part of the other."""
-        if self.launch != other.launch:
+        if (self.launch, self.round) != (other.launch, other.round):
             return False
         return self.block != other.block or (self.phase == other.phase and self.thread != other.thread)
 
     def next(self) -> Turn:
-        """Return the thread's turn after a barrier."""
+        """Return the thread's turn after a barrier of its block."""
         return self._replace(phase=self.phase + 1)
+
+    def next_round(self) -> Turn:
+        """Return the thread's turn after a barrier of the grid."""
+        return self._replace(phase=self.phase + 1, round=self.round + 1)
 
     def __str__(self) -> str:
         return ", ".join(f"{tag}={index}" for tag, index in zip(self.tags, self.thread, strict=True))

@@ -10,18 +10,29 @@ from ..errors import InternalError
 from . import expr as E
 from .func import Func, Level
 from .interpret_expr import Memo, Source
+from .interpret_meet import Parts, Shuffle
 from .node import Expr
-from .stmt import Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
+from .stmt import Across, Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
+from .syntax import SHUFFLES
 from .text import flattened
 from .visit import walk
 
+BARRIERS: Final = ("barrier_block", "barrier_grid")
 _NESTED_LOOPS: Final = 15
 """Python allows 20 blocks inside each other in one function."""
 
 
 def is_barrier(node: Any) -> bool:
-    """Answer whether `node` is the statement at which the threads of a block wait for each other."""
-    return isinstance(node, Evaluate) and isinstance(node.value, E.Call) and node.value.name == "barrier_block"
+    """Answer whether `node` is a statement at which the threads of a block, or of the grid, wait for each other."""
+    return isinstance(node, Evaluate) and isinstance(node.value, E.Call) and node.value.name in BARRIERS
+
+
+def waits(root: Stmt) -> bool:
+    """Answer whether a thread that runs `root` may wait for others."""
+    return any(
+        isinstance(node, Across) or is_barrier(node) or (isinstance(node, E.Call) and node.name in SHUFFLES)
+        for node in walk(root)
+    )
 
 
 class ProgramSource(Source):
@@ -76,14 +87,14 @@ class ProgramSource(Source):
         self.line(f"def {name}():")
         self.block(stmt)
         self.loops = loops
-        self.line(f"yield from {name}()" if self.waits and any(map(is_barrier, walk(stmt))) else f"{name}()")
+        self.line(f"yield from {name}()" if self.waits and waits(stmt) else f"{name}()")
 
     def launch(self, stmt: Launch) -> None:
         extents = [self.value(extent) for extent in stmt.expressions()]
         names = [self.fresh("v") for _ in stmt.threads]
         self.names.update(zip((var for _, var in stmt.threads), names, strict=True))
         outside = self.loops, self.waits
-        self.loops, self.waits = 0, any(map(is_barrier, walk(stmt.body)))
+        self.loops, self.waits = 0, waits(stmt.body)
         kernel = self.fresh("kernel")
         self.line(f"def {kernel}({', '.join(['here', *names])}):")
         self.block(stmt.body)
@@ -91,6 +102,29 @@ class ProgramSource(Source):
         self.owner = stmt
         self.line(f"here.launch({kernel}, {self.waits}, {tags!r}, [{', '.join(extents)}])")
         self.loops, self.waits = outside
+
+    def across(self, stmt: Across) -> None:
+        """In a kernel each thread waits with its part for the others; elsewhere one thread does all parts."""
+        memory = [self.local(buffer) for buffer in stmt.buffers]
+        for name, value in zip(memory, stmt.combiner.identity, strict=True):
+            self.line(f"{name}_write({self.value(value)})")
+        self.depth -= 1
+        self.block(stmt.body)
+        self.depth += 1
+        if self.waits:
+            self.owner = stmt
+            place, parts = self.constant(self.fresh("across"), stmt), _tuple([f"{name}_read()" for name in memory])
+            self.line(f"parts = yield {self.constant('Parts', Parts)}({place}, {parts})")
+            for number, name in enumerate(memory):
+                self.line(f"{name}_write(parts[{number}])")
+
+    def shuffle(self, node: E.Call, operands: list[str]) -> str:
+        """Let the thread wait for the lanes that it exchanges values with; return the name of what it is given."""
+        if self.nested or not self.waits:
+            return super().shuffle(node, operands)
+        name, site = self.fresh("t"), self.constant(self.fresh("site"), self.owner)
+        self.line(f"{name} = yield {self.constant('Shuffle', Shuffle)}({site}, {node.name!r}, {', '.join(operands)})")
+        return name
 
     def alloc(self, stmt: Alloc) -> None:
         buffer = stmt.buffer
@@ -166,6 +200,7 @@ def _tuple(parts: list[str]) -> str:
 _WRITE: dict[type[Stmt], Callable[[ProgramSource, Any], None]] = {
     For: ProgramSource.loop,
     Launch: ProgramSource.launch,
+    Across: ProgramSource.across,
     Alloc: ProgramSource.alloc,
     Let: ProgramSource.let,
     Store: ProgramSource.store,

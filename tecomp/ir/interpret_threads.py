@@ -6,14 +6,20 @@ import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
+from .expr import Call
+from .interpret_meet import WARP, met
 from .interpret_memory import Fault, Memory, allocated
 from .interpret_races import Clock, Turn
 from .stmt import Buffer, Evaluate
 
-WARP: Final = 32
-
 Access = tuple[Callable[..., Any], Callable[..., None]]
-Waiting = Generator[Evaluate, None, None]
+Waiting = Generator[Any, Any, None]
+"""A thread: it yields a barrier, or where it meets other threads, and is sent what these gave it."""
+
+
+Rounds = Generator[None]
+"""A block: it yields where it waits for all others."""
+ENDED: Final = object()
 
 
 class Host:
@@ -39,7 +45,8 @@ class Host:
         clock = self.clock
         assert clock is not None
         clock.launches += 1
-        for block in itertools.product(*grid):
+
+        def run(block: tuple[int, ...]) -> Rounds:
             shared: dict[Any, Memory] = {}
             started: list[tuple[Turn, Any]] = []
             for serial, thread in enumerate(threads):
@@ -47,7 +54,9 @@ class Host:
                 clock.turn = turn = Turn(clock.launches, block, 0, indices, tuple(tags))
                 started.append((turn, kernel(Thread(clock, shared, serial), *indices)))
             if waits:
-                _run(clock, started)
+                yield from _run(clock, started)
+
+        _together([run(block) for block in itertools.product(*grid)])
         clock.turn = None
 
 
@@ -60,7 +69,7 @@ class Thread(Host):
 
     def alloc(self, buffer: Buffer, shape: Sequence[int], strides: Sequence[int] | None, flat: bool) -> Access:
         """Return (read, write) of the memory that `buffer` is to this thread."""
-        if buffer.scope not in ("shared", "warp"):
+        if not (buffer.is_shared or buffer.scope == "warp"):
             memory = allocated(buffer, shape, strides, flat)
             return memory.read, memory.write
         key = (buffer, self.serial // WARP if buffer.scope == "warp" else 0)
@@ -84,23 +93,57 @@ def _in_order(ranges: Sequence[range], order: Sequence[int]) -> list[tuple[int, 
     return found
 
 
-def _run(clock: Clock, started: list[tuple[Turn, Waiting]]) -> None:
-    """Advance all threads from barrier to barrier until all have ended."""
+def _together(blocks: list[Rounds]) -> None:
+    """Advance all blocks from one barrier of the grid to the next until all have ended."""
+    while blocks:
+        going = [block for block in blocks if next(block, ENDED) is not ENDED]
+        if going and len(going) < len(blocks):
+            ended = len(blocks) - len(going)
+            raise Fault(f"a barrier of all blocks diverges: {ended} of {len(blocks)} have ended")
+        blocks = going
+
+
+def _run(clock: Clock, started: list[tuple[Turn, Waiting]]) -> Rounds:
+    """Advance all threads of a block from barrier to barrier until all have ended; yield at those of the grid."""
     while started:
-        at = [(turn, thread, _advanced(clock, turn, thread)) for turn, thread in started]
+        at = _at_barriers(clock, started)
         first_turn, _, first = at[0]
         for turn, _, barrier in at:
             if barrier is not first:
                 raise Fault(
                     f"a barrier diverges: thread ({first_turn}) {_where(first)}, thread ({turn}) {_where(barrier)}"
                 )
-        started = [(turn.next(), thread) for turn, thread, barrier in at if barrier is not None]
+        everywhere = first is not None and _is_of_grid(first)
+        if everywhere:
+            yield
+        started = [
+            (turn.next_round() if everywhere else turn.next(), thread)
+            for turn, thread, barrier in at
+            if barrier is not None
+        ]
 
 
-def _advanced(clock: Clock, turn: Turn, thread: Waiting) -> Evaluate | None:
-    """Run a thread to its next barrier and return that; None when it has ended."""
+def _at_barriers(clock: Clock, started: list[tuple[Turn, Waiting]]) -> list[tuple[Turn, Waiting, Any]]:
+    """Run all threads to their next barrier, or to their end."""
+    turns = [turn for turn, _ in started]
+    waiting = [_advanced(clock, turn, thread) for turn, thread in started]
+    while given := met(turns, waiting):
+        for number, value in given.items():
+            waiting[number] = _advanced(clock, turns[number], started[number][1], value)
+    return [(turn, thread, place) for (turn, thread), place in zip(started, waiting, strict=True)]
+
+
+def _advanced(clock: Clock, turn: Turn, thread: Waiting, given: Any = None) -> Any:
+    """Run a thread, `given` what it waited for, to where it waits next, and return that; None when it has ended."""
     clock.turn = turn
-    return next(thread, None)
+    try:
+        return thread.send(given)
+    except StopIteration:
+        return None
+
+
+def _is_of_grid(barrier: Evaluate) -> bool:
+    return isinstance(barrier.value, Call) and barrier.value.name == "barrier_grid"
 
 
 def _where(barrier: Evaluate | None) -> str:

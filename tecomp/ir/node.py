@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from ..dtype import DType
+from .flat import found, placed, rows_of
 
 OPERATORS: dict[str, Callable[..., Any]] = {}
 """What Python's operators build; `make` fills it, so that nodes need not know how types are promoted."""
@@ -134,12 +135,36 @@ class Expr(Operators):
                 parts.append(next(supply))
         return type(self)(*parts)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as a list of nodes; read back, it is interned again."""
+        return _rebuilt, (rows_of(self, lambda node: node.operands(), _row),)
+
     def __bool__(self) -> bool:
         """Refuse: the value is known only when the program runs."""
         return OPERATORS["bool"](self)
 
     def __repr__(self) -> str:
         return OPERATORS["repr"](self)
+
+
+def _row(node: Expr, places: dict[Any, int]) -> Any:
+    """Return a node of a pickled list: a leaf as it is, another as its class and its parts."""
+    if not node.children:
+        return node
+    parts = zip(node.fields, node.parts(), strict=True)
+    return type(node), tuple(placed(part, places) if field in node.children else part for field, part in parts)
+
+
+def _rebuilt(rows: list[Any]) -> Expr:
+    nodes: list[Any] = []
+    for row in rows:
+        if isinstance(row, Expr):
+            nodes.append(row)
+            continue
+        kind, parts = row
+        named = zip(kind.fields, parts, strict=True)
+        nodes.append(kind(*(found(part, nodes) if field in kind.children else part for field, part in named)))
+    return nodes[-1]
 
 
 class _Entry(weakref.ref[Expr]):

@@ -6,14 +6,16 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ..dtype import BOOL, INDEX, DType
+from ..dtype import BOOL, INDEX, INT32, DType
 from ..errors import UserError
 from . import expr as E
+from .foreign import KINDS as FOREIGN
+from .foreign import MODES
 from .make import TRUE, broadcast, const
 from .node import Expr
 from .rounding import rounded
 from .stmt import Buffer
-from .syntax import COMPARISONS, FUNCTIONS, INFIX, INFIX_CALLS, LOGIC, dtype_of_short, natural_type
+from .syntax import COMPARISONS, FUNCTIONS, INFIX, INFIX_CALLS, LOGIC, dtype_of_short, natural_type, rest_type
 
 _ARITHMETIC: Final = {infix.python: node for node, infix in INFIX.items()}
 _BITS: Final = {infix.python: name for name, infix in INFIX_CALLS.items()}
@@ -237,12 +239,28 @@ class ExprReader:
             return E.Cast(target, self(value))
         if name == "call" and args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str):
             name, args = args[0].value, args[1:]
+        if name in FOREIGN and args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str):
+            return E.Call(kind or INT32, f"{name}:{args[0].value}", tuple(map(self, args[1:])))
         return self.named(name, args, kind)
+
+    def address(self, node: ast.Call, _want: DType | None) -> Expr:
+        """Read address(B, 'r') and address(B[i, j], 'r', 4)."""
+        place, mode, *offset = node.args if len(node.args) == 3 else self.arguments(node, 2)
+        buffer, indices = (self.lookup(place, Buffer, "buffer"), ()) if isinstance(place, ast.Name) else self.at(place)
+        if not isinstance(mode, ast.Constant) or mode.value not in MODES:
+            raise self.text.error(mode, "no mode of an address", ", ".join(map(repr, MODES)))
+        return E.Address(buffer, indices, self(offset[0]) if offset else const(0, self.default), mode.value)
+
+    def at(self, node: ast.expr) -> tuple[Buffer, tuple[Expr, ...]]:
+        """Return the buffer and the indices of B[i, j]."""
+        if not isinstance(node, ast.Subscript):
+            raise self.text.error(node, "no place in memory", "B, B[i, j]")
+        return self.access(node)[:2]
 
     def named(self, name: str, args: list[ast.expr], kind: DType | None) -> Expr:
         """Return the call of an operation of the target's table."""
         operands = [self(arg) for arg in args[:1]]
-        operands += [self(arg, operands[0].dtype.element) for arg in args[1:]]
+        operands += [self(arg, rest_type(name, operands[0])) for arg in args[1:]]
         return E.Call(kind or natural_type(name, operands), name, tuple(operands))
 
     def dtype(self, node: ast.expr) -> DType:
@@ -273,6 +291,7 @@ _FORMS: dict[str, Callable[[ExprReader, ast.Call, DType | None], Expr]] = {
     "select": ExprReader.select,
     "ramp": ExprReader.ramp,
     "broadcast": ExprReader.broadcast,
+    "address": ExprReader.address,
 }
 _READ: dict[type, Callable[[ExprReader, Any, DType | None], Expr]] = {
     ast.Name: ExprReader.name,

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from . import expr as E
+from .join import Join
 from .make import TRUE, broadcast, const
 from .node import Expr
 from .parse_declare import Declarations, extent_to
-from .stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from .stmt import Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from .syntax import LOOPS
 
 _TAGS: Final = {f"{kind}_{axis}": f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx") for axis in "xyz"}
@@ -57,7 +58,10 @@ class Statements(Declarations):
         if isinstance(self.scope.get(name), Buffer):
             return None
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "alloc" and value.args:
-            return self.alloc(self.buffer(name, value.args[0], value.args[1:], value.keywords))
+            copies = [keyword for keyword in value.keywords if keyword.arg == "copies"]
+            extras = [keyword for keyword in value.keywords if keyword not in copies]
+            buffer = self.buffer(name, value.args[0], value.args[1:], extras)
+            return self.alloc(buffer, *(self.plain(keyword.value) for keyword in copies))
         result = self.expr(value)
         return self.let(E.Var(name, result.dtype), result)
 
@@ -68,9 +72,9 @@ class Statements(Declarations):
         var = self.variable(name, node.annotation)
         return self.let(var, self.expr(node.value, var.dtype.element))
 
-    def alloc(self, buffer: Buffer) -> Wrap:
+    def alloc(self, buffer: Buffer, copies: int = 1) -> Wrap:
         self.bind(buffer.name, buffer)
-        return lambda rest: Alloc(buffer, rest)
+        return lambda rest: Alloc(buffer, rest, copies)
 
     def let(self, var: E.Var, value: Expr) -> Wrap:
         self.bind(var.name, var)
@@ -145,8 +149,10 @@ class Statements(Declarations):
         name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
         if name == "scope":
             return self.suite(node.body)
+        if name == "across" and isinstance(call, ast.Call):
+            return self.across(call, node.body)
         if name != "launch" or not isinstance(call, ast.Call):
-            raise self.text.error(call, "no such block", "launch(...), scope()")
+            raise self.text.error(call, "no such block", "launch(...), across(...), scope()")
         tags = [keyword.arg or "" for keyword in call.keywords]
         renamed = ast.walk(item.optional_vars) if item.optional_vars is not None else ()
         names = [name.id for name in renamed if isinstance(name, ast.Name)] or tags
@@ -160,6 +166,28 @@ class Statements(Declarations):
             threads[spelled] = E.Var(spelled, extent.dtype, const(0, extent.dtype), extent)
         body = self.under(threads, node.body)
         return Launch(tuple(zip((_TAGS[tag] for tag in tags), threads.values(), strict=True)), body)
+
+    def across(self, call: ast.Call, body: list[ast.stmt]) -> Stmt:
+        """Read across(['threadIdx.x'], [b], [0.0], lambda x, y: x + y)."""
+        if [type(arg) for arg in call.args] != [ast.List, ast.List, ast.List, ast.Lambda]:
+            raise self.text.error(call, "across takes threads, buffers, start values and how two of them join")
+        given: Any = call.args
+        threads, buffers, start, join = given
+        held = tuple(self.expr.lookup(buffer, Buffer, "buffer") for buffer in buffers.elts)
+        kinds = [buffer.dtype for buffer in held]
+        names = [argument.arg for argument in join.args.args]
+        results = join.body.elts if isinstance(join.body, ast.Tuple) else [join.body]
+        if len(names) != 2 * len(held) or not len(results) == len(start.elts) == len(held):
+            raise self.text.error(call, f"across of {len(held)} buffers joins as many values with as many others")
+        both = tuple(E.Var(name, kind) for name, kind in zip(names, kinds * 2, strict=True))
+        outside = dict(self.scope)
+        self.scope.update(zip(names, both, strict=True))
+        result = tuple(self.expr(value, kind) for value, kind in zip(results, kinds, strict=True))
+        self.scope.clear()
+        self.scope.update(outside)
+        identity = tuple(self.expr(value, kind) for value, kind in zip(start.elts, kinds, strict=True))
+        lhs, rhs = both[: len(held)], both[len(held) :]
+        return Across(tuple(self.plain(threads)), held, Join(lhs, rhs, result, identity), self.suite(body))
 
 
 def _sequence(stmts: list[Stmt]) -> Stmt:

@@ -11,14 +11,15 @@ from typing import Any, ClassVar, Self
 
 from ..dtype import DType
 from ..location import Location
-from .expr import Expr, Var
+from .expr import Combiner, Expr, Var
+from .flat import found, placed, rows_of
 
 
 class Buffer:
     """Memory of `shape` elements of `dtype`, in `scope`; equal only to itself.
 
     `strides` count elements; None is row-major without gaps. `align` is what the address of element 0 is known to be a
-    multiple of, in bytes. `scope` is global, shared, warp or local. A 0-D local buffer is a mutable scalar.
+    multiple of, in bytes. `scope` is global, shared, shared.dyn, warp or local. A 0-D local buffer is a mutable scalar.
     """
 
     __slots__ = ("align", "dtype", "loc", "name", "scope", "shape", "strides")
@@ -36,6 +37,11 @@ class Buffer:
         self.name, self.shape, self.dtype, self.scope = name, shape, dtype, scope
         self.strides, self.align, self.loc = strides, align or dtype.element.bytes, loc
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the threads of a block have it in common; "shared.dyn" is placed where a launch says how much."""
+        return self.scope in ("shared", "shared.dyn")
+
     def __repr__(self) -> str:
         dims = ", ".join(map(repr, self.shape))
         return f"{self.name}: {self.dtype.short}[{dims}]" + ("" if self.scope == "global" else f" in {self.scope}")
@@ -50,6 +56,8 @@ class LoopKind(Enum):
     UNROLLED = "unrolled"
     THREAD = "thread"
     """All at once, one GPU thread or block each; `For.thread` says along which."""
+    VIRTUAL = "vthread"
+    """As if in threads of their own, within one: they may share what none of them tells apart."""
 
 
 class Stmt:
@@ -101,8 +109,25 @@ class Stmt:
         parts = {field: getattr(self, field) for field in self.fields} | changes
         return type(self)(**parts, loc=self.loc)  # pyright: ignore[reportCallIssue] (every subclass takes its line)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as a list of statements."""
+        return _rebuilt, (rows_of(self, lambda node: node.substatements(), _row),)
+
     def __repr__(self) -> str:
         return STMT_TEXT[0](self) if STMT_TEXT else object.__repr__(self)
+
+
+def _row(node: Stmt, places: dict[Any, int]) -> Any:
+    """Return a statement of a pickled list: its class, its line, its parts."""
+    parts = {field: getattr(node, field) for field in node.fields}
+    return type(node), node.loc, parts | {field: placed(parts[field], places) for field in node.bodies}
+
+
+def _rebuilt(rows: list[Any]) -> Stmt:
+    nodes: list[Stmt] = []
+    for kind, loc, parts in rows:
+        nodes.append(kind(**parts | {field: found(parts[field], nodes) for field in kind.bodies}, loc=loc))
+    return nodes[-1]
 
 
 STMT_TEXT: list[Callable[[Any], str]] = []
@@ -126,6 +151,11 @@ class For(Stmt):
         loc: Location | None = None,
     ) -> None:
         self.var, self.kind, self.body, self.thread, self.pragmas, self.loc = var, kind, body, thread, pragmas, loc
+
+    @property
+    def loop_var(self) -> Var:
+        """The variable, by TVM's name."""
+        return self.var
 
     @property
     def min(self) -> Expr:
@@ -191,6 +221,16 @@ class If(Stmt):
     def __init__(self, condition: Expr, then: Stmt, otherwise: Stmt | None = None, loc: Location | None = None) -> None:
         self.condition, self.then, self.otherwise, self.loc = condition, then, otherwise, loc
 
+    @property
+    def then_case(self) -> Stmt:
+        """What is done where the condition holds, by TVM's name."""
+        return self.then
+
+    @property
+    def else_case(self) -> Stmt | None:
+        """What is done elsewhere, by TVM's name."""
+        return self.otherwise
+
 
 class Let(Stmt):
     """var = value, then body; var is never assigned again."""
@@ -205,18 +245,44 @@ class Let(Stmt):
 
 
 class Alloc(Stmt):
-    """Memory for buffer that lives as long as body; it holds anything until it is stored to."""
+    """Memory for buffer that lives as long as body; it holds anything until it is stored to.
 
-    __slots__ = ("body", "buffer")
-    fields = ("buffer", "body")
+    `copies` is how many iterations of the loop around it should have such memory at once: with 2, one fills it while
+    the one before uses its own. It changes no value; the pass `double_buffer` makes the copies.
+    """
+
+    __slots__ = ("body", "buffer", "copies")
+    fields = ("buffer", "body", "copies")
     bodies = ("body",)
 
-    def __init__(self, buffer: Buffer, body: Stmt, loc: Location | None = None) -> None:
-        self.buffer, self.body, self.loc = buffer, body, loc
+    def __init__(self, buffer: Buffer, body: Stmt, copies: int = 1, loc: Location | None = None) -> None:
+        self.buffer, self.body, self.copies, self.loc = buffer, body, copies, loc
 
     def expressions(self) -> Iterator[Expr]:
         """The extents of the buffer."""
         yield from self.buffer.shape
+
+
+class Across(Stmt):
+    """A reduction whose parts threads share out: body folds a part in each thread, then all parts are joined.
+
+    `buffers`, local and without dimensions, one for each value of the combiner, hold its identity when body begins.
+    Body joins values to them; behind it they hold, in every thread, the join over all threads of the axes `threads`.
+    """
+
+    __slots__ = ("body", "buffers", "combiner", "threads")
+    fields = ("threads", "buffers", "combiner", "body")
+    bodies = ("body",)
+
+    def __init__(
+        self,
+        threads: tuple[str, ...],
+        buffers: tuple[Buffer, ...],
+        combiner: Combiner,
+        body: Stmt,
+        loc: Location | None = None,
+    ) -> None:
+        self.threads, self.buffers, self.combiner, self.body, self.loc = threads, buffers, combiner, body, loc
 
 
 class Seq(Stmt):

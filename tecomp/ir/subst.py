@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .expr import Load, Var
+from .expr import Address, Load, Var
 from .node import Expr
-from .stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
+from .stmt import Across, Alloc, Buffer, For, Launch, Let, Stmt, Store
 from .visit import ExprTable, rewrite_expr
 
 
@@ -32,7 +32,7 @@ class _Substitution:
     def __init__(self, values: dict[Var, Expr], buffers: dict[Buffer, Buffer], fresh: bool = False) -> None:
         self.values, self.buffers, self.fresh = values, buffers, fresh
         self.memo: dict[Expr, Expr] = {}
-        self.table: ExprTable = {Var: self.var, Load: self.load}
+        self.table: ExprTable = {Var: self.var, Load: self.load, Address: self.address}
 
     def var(self, node: Var) -> Expr:
         return self.values.get(node, node)
@@ -40,6 +40,10 @@ class _Substitution:
     def load(self, node: Load) -> Expr:
         buffer = self.buffers.get(node.buffer)
         return node if buffer is None else Load(buffer, node.indices, node.mask)
+
+    def address(self, node: Address) -> Expr:
+        buffer = self.buffers.get(node.buffer)
+        return node if buffer is None else Address(buffer, node.indices, node.offset, node.mode)
 
     def expr(self, node: Expr) -> Expr:
         return rewrite_expr(node, self.table, self.memo)
@@ -85,6 +89,9 @@ class _Substitution:
             case Store() if node.buffer in self.buffers:
                 new = node.map(self.stmt, self.expr)
                 return new.copy(buffer=self.buffers[node.buffer])
+            case Across() if self.buffers.keys() & node.buffers:
+                buffers = tuple(self.buffers.get(buffer, buffer) for buffer in node.buffers)
+                return node.copy(buffers=buffers, body=self.stmt(node.body))
             case Alloc():
                 buffer = self.memory(node.buffer)
                 body = self.stmt(node.body)

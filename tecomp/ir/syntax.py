@@ -54,16 +54,26 @@ FUNCTIONS: Final[dict[type[E.Binary], str]] = {
     E.TruncMod: "truncmod",
 }
 LOOPS: Final = {kind.value: kind for kind in LoopKind}
-NOT_A_CALL: Final = {*FUNCTIONS.values(), "select", "ramp", "broadcast", "call"}
+NOT_A_CALL: Final = {*FUNCTIONS.values(), "select", "ramp", "broadcast", "address", "call"}
 """Function names of the notation: a Call of such a name prints as call('name')."""
 RESERVED: Final = {*keyword.kwlist, "inf", "nan"}
 PREDICATES: Final = {"isnan", "isinf", "isfinite"}
-EFFECTS: Final = {"barrier_block", "prefetch"}
+EFFECTS: Final = {"barrier_block", "barrier_grid", "prefetch"}
+SHUFFLES: Final = {"shuffle", "shuffle_xor"}
+"""Calls (value, lane, mask): the value that the lane of that number has, or the one whose number differs in those bits.
+
+All lanes of a warp that the bits of `mask` name come there together; -1 is all 32. A lane reads only one of these.
+"""
 
 
 def default_integer(level: Level) -> DType:
     """Return the type of an integer literal that nothing around it types."""
     return INT32 if level is Level.FLAT else INDEX
+
+
+def rest_type(name: str, first: Expr) -> DType | None:
+    """Return what types a literal behind the first operand of a call, if not the level: that one, or lanes count."""
+    return None if name in SHUFFLES else first.dtype.element
 
 
 def natural_type(name: str, args: tuple[Expr, ...] | list[Expr]) -> DType:

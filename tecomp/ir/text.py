@@ -19,7 +19,7 @@ from .expr import Add, Broadcast, Const, Sub, Var
 from .func import Func, Level
 from .make import const
 from .node import OPERATORS, Expr
-from .stmt import STMT_TEXT, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from .stmt import STMT_TEXT, Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from .syntax import default_integer, identifier
 from .text_expr import ExprText, Names
 from .text_parts import parts
@@ -164,6 +164,8 @@ class _StmtText:
         """c: f32 of a 0-D local buffer, T = alloc(f32[8], 'shared') of any other."""
         buffer, name = stmt.buffer, self.names.give(stmt.buffer)
         kind, extras = buffer.dtype.short, self.extras(buffer)
+        if stmt.copies > 1:
+            extras.append(f"copies={stmt.copies}")
         if extras == ["'local'"] and not buffer.shape:
             self.add(depth, f"{name}: {kind}", stmt)
         else:
@@ -204,6 +206,20 @@ class _StmtText:
         for _, var in stmt.threads:
             self.names.release(var)
 
+    def across(self, stmt: Across, depth: int) -> None:
+        """with across(['threadIdx.x'], [b], [0.0], lambda x, y: x + y): parts, what they begin as, how two of them join."""
+        combiner = stmt.combiner
+        kinds = [buffer.dtype.element for buffer in stmt.buffers]
+        start = [self.expr(value, kind) for value, kind in zip(combiner.identity, kinds, strict=True)]
+        names = [self.names.give(var) for var in (*combiner.lhs, *combiner.rhs)]
+        joins = [self.expr(value, kind) for value, kind in zip(combiner.result, kinds, strict=True)]
+        for var in (*combiner.lhs, *combiner.rhs):
+            self.names.release(var)
+        join = joins[0] if len(joins) == 1 else f"({', '.join(joins)})"
+        lists = (f"[{', '.join(parts)}]" for parts in (map(repr, stmt.threads), map(self.names, stmt.buffers), start))
+        self.add(depth, f"with across({', '.join(lists)}, lambda {', '.join(names)}: {join}):", stmt)
+        self.suite(stmt.body, depth + 1)
+
     def branch(self, stmt: If, depth: int) -> None:
         word = "if"
         while True:
@@ -236,6 +252,7 @@ class _StmtText:
 _PRINT: dict[type[Stmt], Callable[[_StmtText, Any, int], None]] = {
     For: _StmtText.loop,
     Launch: _StmtText.launch,
+    Across: _StmtText.across,
     If: _StmtText.branch,
     Store: _StmtText.store,
     Evaluate: _StmtText.evaluate,

@@ -12,6 +12,8 @@ from typing import Any
 
 from ..dtype import BOOL, INDEX, DType
 from . import expr as E
+from .foreign import foreign
+from .make import TRUE
 from .node import Expr
 from .stmt import Buffer
 from .syntax import (
@@ -28,6 +30,7 @@ from .syntax import (
     Infix,
     identifier,
     natural_type,
+    rest_type,
 )
 
 Piece = str | tuple[Expr, int, DType | None]
@@ -150,7 +153,20 @@ class ExprText:
             return head
         return [*head, "[", *(_listed(indices) if indices else ["()"]), "]"]
 
+    def address(self, node: E.Address, _want: DType | None) -> Spelling:
+        """address(B, 'rw'); address(B[i, j], 'r', 4) of what lies 4 elements behind B[i, j]."""
+        place = self.access(node.buffer, node.indices, TRUE)
+        pieces: list[Piece] = ["address(", *place, f", {node.mode!r}"]
+        if not (isinstance(node.offset, E.Const) and node.offset.value == 0 and node.offset.dtype is self.default):
+            pieces += [", ", (node.offset, TERNARY, None)]
+        return ATOM, [*pieces, ")"]
+
     def call(self, node: E.Call, want: DType | None) -> Spelling:
+        called = foreign(node.name)
+        if called is not None:
+            kind = "" if called.kind == "call_packed" else f"[{node.dtype.short}]"
+            rest: list[Piece] = [", "] * bool(node.args)
+            return ATOM, [f"{called.kind}{kind}({called.symbol!r}", *rest, *_listed(node.args), ")"]
         natural = node.dtype is natural_type(node.name, node.args)
         if node.name in INFIX_CALLS and natural and len(node.args) == 2:
             return _between(INFIX_CALLS[node.name], *node.args, want)
@@ -158,7 +174,7 @@ class ExprText:
         head = node.name if plain else "call"
         kind = "" if natural else f"[{node.dtype.short}]"
         name: list[Piece] = [] if plain else [repr(node.name), ", " if node.args else ""]
-        first = node.args[0].dtype.element if node.args else None
+        first = rest_type(node.name, node.args[0]) if node.args else None
         return ATOM, [f"{head}{kind}(", *name, *_listed(node.args, first), ")"]
 
     def tensor_read(self, node: E.TensorRead, _want: DType | None) -> Spelling:
@@ -239,6 +255,7 @@ _SPELLING: dict[type[Expr], Callable[[ExprText, Any, DType | None], Spelling]] =
     E.Ramp: ExprText.ramp,
     E.Broadcast: ExprText.broadcast,
     E.Load: ExprText.load,
+    E.Address: ExprText.address,
     E.Call: ExprText.call,
     E.TensorRead: ExprText.tensor_read,
     E.Reduce: ExprText.reduce,

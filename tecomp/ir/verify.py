@@ -13,7 +13,7 @@ from ..errors import InternalError
 from . import expr as E
 from .func import Func
 from .node import Expr
-from .stmt import Alloc, Buffer, For, If, Launch, Let, Stmt, Store
+from .stmt import Across, Alloc, Buffer, For, If, Launch, Let, Stmt, Store
 from .text import flattened, underlined
 from .wellformed import TABLES
 
@@ -99,6 +99,10 @@ class _Walk:
                     self.suite(stmt.otherwise)
             case Store():
                 self.declared(stmt.buffer, stmt)
+            case Across():
+                for buffer in stmt.buffers:
+                    self.declared(buffer, stmt)
+                self.suite(stmt.body)
             case _:
                 pass
 
@@ -124,7 +128,7 @@ class _Walk:
             self.asked.add(node)
             if isinstance(node, E.Var):
                 self.declared(node, stmt)
-            elif isinstance(node, E.Load):
+            elif isinstance(node, (E.Load, E.Address)):
                 self.declared(node.buffer, stmt)
             for question in self.table.get(type(node), ()):
                 because = question.ask(node, self.func.level)

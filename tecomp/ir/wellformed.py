@@ -9,7 +9,7 @@ from ..dtype import BOOL, INDEX
 from . import expr as E
 from .func import Level
 from .node import Expr
-from .stmt import For, If, Launch, Let, LoopKind, Store
+from .stmt import Across, For, If, Launch, Let, LoopKind, Store
 from .visit import walk
 
 LOOPS, DEVICE, FLAT = Level
@@ -90,6 +90,15 @@ def access_fits(node: E.Load | Store, level: Level) -> str | None:
     return None
 
 
+def address_fits(node: E.Address, level: Level) -> str | None:
+    """An address has a scalar integer index for each dimension or none (FLAT: none), and a scalar offset."""
+    rank = len(node.buffer.shape)
+    if len(node.indices) not in ((0,) if level is FLAT else (0, rank)):
+        return f"the address of {node.buffer.name!r} of rank {rank} with {len(node.indices)} indices"
+    wrong = [part.dtype for part in (*node.indices, node.offset) if not part.dtype.is_integer or part.dtype.lanes > 1]
+    return f"the address of {node.buffer.name!r} at {wrong[0]}" if wrong else None
+
+
 def store_agrees(node: Store, _: Level) -> str | None:
     """A stored value has the buffer's type, and the lanes of the indices."""
     wanted = node.buffer.dtype.with_lanes(node.lanes)
@@ -119,7 +128,7 @@ def loop_has_range(node: For | Launch, _: Level) -> str | None:
             return f"{var.name!r} has no range"
         if not (var.dtype.is_integer and var.min.dtype is var.dtype and var.extent.dtype is var.dtype):
             return f"{var.name!r} is {var.dtype}, its range {var.min.dtype} and {var.extent.dtype}"
-        if any(isinstance(part, E.Load) for end in (var.min, var.extent) for part in walk(end)):
+        if any(isinstance(part, (E.Load, E.Address)) for end in (var.min, var.extent) for part in walk(end)):
             return f"the range of {var.name!r} reads memory"
     return None
 
@@ -132,13 +141,27 @@ def thread_is_named(node: For, _: Level) -> str | None:
 
 
 def no_thread_loop(node: For, _: Level) -> str | None:
-    """From DEVICE on, threads come from Launch."""
-    return f"thread loop over {node.var.name!r}" if node.kind is LoopKind.THREAD else None
+    """From DEVICE on, threads come from Launch, and virtual threads are gone."""
+    return f"{node.kind.value} loop over {node.var.name!r}" if node.kind in (LoopKind.THREAD, LoopKind.VIRTUAL) else None
 
 
 def no_launch(_node: Launch, level: Level) -> str | None:
     """Before DEVICE, threads are loops."""
     return f"a launch at level {level.value}"
+
+
+def parts_are_scalars(node: Across, _: Level) -> str | None:
+    """What threads join lies in registers, a scalar of each type that the combiner joins."""
+    wanted = [var.dtype for var in node.combiner.lhs]
+    if [buffer.dtype for buffer in node.buffers] != wanted:
+        return f"parts of {', '.join(buffer.dtype for buffer in node.buffers)} joined as {', '.join(wanted)}"
+    wrong = next((buffer for buffer in node.buffers if buffer.shape or buffer.scope != "local"), None)
+    return None if wrong is None else f"a part in {wrong!r}"
+
+
+def no_across(_node: Across, level: Level) -> str | None:
+    """How threads join their parts is decided before FLAT."""
+    return f"a join of parts at level {level.value}"
 
 
 def no_index_type(node: Expr, _: Level) -> str | None:
@@ -157,7 +180,8 @@ _COMPARISONS: Final = (E.Eq, E.Ne, E.Lt, E.Le)
 _LOGIC: Final = (E.And, E.Or, E.Not)
 _EXPRS: Final = (
     *_ARITHMETIC, *_COMPARISONS, *_LOGIC,
-    E.Var, E.Const, E.Cast, E.Select, E.IfElse, E.Ramp, E.Broadcast, E.Load, E.Call, E.TensorRead, E.Reduce,
+    E.Var, E.Const, E.Cast, E.Select, E.IfElse, E.Ramp, E.Broadcast, E.Load, E.Address, E.Call, E.TensorRead,
+    E.Reduce,
 )  # fmt: skip
 
 QUESTIONS: Final = (
@@ -169,6 +193,7 @@ QUESTIONS: Final = (
     Question(EVERYWHERE, (E.Ramp, E.Broadcast), vector_of_scalars),
     Question(EVERYWHERE, (E.Cast,), cast_keeps_lanes),
     Question(EVERYWHERE, (E.Load, Store), access_fits),
+    Question(EVERYWHERE, (E.Address,), address_fits),
     Question(EVERYWHERE, (Store,), store_agrees),
     Question(EVERYWHERE, (If,), condition_is_bool),
     Question(EVERYWHERE, (Let,), let_agrees),
@@ -176,6 +201,8 @@ QUESTIONS: Final = (
     Question(EVERYWHERE, (For,), thread_is_named),
     Question((DEVICE, FLAT), (For,), no_thread_loop),
     Question((LOOPS,), (Launch,), no_launch),
+    Question(EVERYWHERE, (Across,), parts_are_scalars),
+    Question((FLAT,), (Across,), no_across),
     Question((FLAT,), _EXPRS, no_index_type),
     Question(EVERYWHERE, (E.TensorRead, E.Reduce), lowered),
 )

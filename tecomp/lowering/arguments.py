@@ -10,6 +10,7 @@ from ..ir import expr as E
 from ..ir.visit import walk
 from ..schedule.schedule import Schedule
 from ..schedule.stage import INLINE
+from ..te.extern_op import ExternOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor
 
 
@@ -98,6 +99,8 @@ def _check_scalars(schedule: Schedule, args: Sequence[Tensor | E.Var]) -> None:
 
 def _scalars(op: Operation) -> list[E.Var]:
     """Return the variables that `op` names besides its axes."""
+    if isinstance(op, ExternOp):
+        return op.variables
     if not isinstance(op, ComputeOp):
         return []
     axes = {axis.var for axis in (*op.axis, *op.reduce_axis)}

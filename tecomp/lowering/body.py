@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..bounds.program import Program, data_axes
 from ..bounds.run_over import StageBounds
 from ..ir import expr as E
 from ..ir import make
+from ..ir.join import Place, join_into, joined, stores
 from ..ir.node import Expr
-from ..ir.stmt import Buffer, If, Let, Seq, Stmt, Store
-from ..ir.subst import substitute
+from ..ir.stmt import If, Stmt
 from ..ir.visit import ExprTable, rewrite_expr
 from ..te.tensor import ComputeOp
 from .choice import Choices
@@ -27,7 +29,7 @@ class Body:
         memo: dict[Expr, Expr] = {}
         self.parts = [rewrite_expr(part, table, memo) for part in stage.body]
 
-    def elements(self) -> list[tuple[Buffer, tuple[Expr, ...]]]:
+    def elements(self) -> list[Place]:
         """Return for each result the buffer and the indices of the element that the loop variables name."""
         at = [self.stage.values[axis] for axis in data_axes(self.op)]
         outputs = [self.op.output(number) for number in range(self.op.num_outputs)]
@@ -42,28 +44,24 @@ class Body:
         assert self.reduce is not None
         return self._stores(self.parts or list(self.reduce.combiner.identity))
 
-    def step(self) -> Stmt:
-        """Return the stores that join one more value to the results, where the reduction's condition holds."""
+    def step(self, into: Sequence[Place] = ()) -> Stmt:
+        """Return the stores that join one more value to the results, where the reduction's condition holds.
+
+        They are joined `into` other places where these are given.
+        """
         assert self.reduce is not None
-        combiner, count = self.reduce.combiner, len(self.reduce.source)
-        so_far = [make.load(buffer, indices) for buffer, indices in self.elements()]
-        names = dict(zip((*combiner.lhs, *combiner.rhs), (*so_far, *self.parts[:count]), strict=True))
-        joined = [substitute(result, names) for result in combiner.result]
-        stores = self._stores(joined) if count == 1 else self._stores_together(joined)
+        count = len(self.reduce.source)
+        stores = join_into(into or self.elements(), self.reduce.combiner, self.parts[:count], self.op.name, self.op.loc)
         condition = self.parts[count]
         return stores if condition is make.TRUE else If(condition, stores, loc=self.op.loc)
 
-    def _stores(self, values: list[Expr]) -> Stmt:
-        stores = [
-            Store(buffer, indices, value, make.TRUE, loc=self.op.loc)
-            for (buffer, indices), value in zip(self.elements(), values, strict=True)
-        ]
-        return stores[0] if len(stores) == 1 else Seq(tuple(stores))
+    def finish(self, results: list[Expr]) -> Stmt:
+        """Return the stores of a reduction's results over all values, joined to the start values where these are given.
 
-    def _stores_together(self, values: list[Expr]) -> Stmt:
-        """Compute all values before the first is stored: each may depend on every result so far."""
-        held = [E.Var(f"{self.op.name}_v{number}", value.dtype) for number, value in enumerate(values)]
-        result = self._stores(list(held))
-        for var, value in reversed(list(zip(held, values, strict=True))):
-            result = Let(var, value, result, loc=self.op.loc)
-        return result
+        It is asked of the body of the start.
+        """
+        assert self.reduce is not None
+        return self._stores(joined(self.reduce.combiner, self.parts, results) if self.parts else results)
+
+    def _stores(self, values: list[Expr]) -> Stmt:
+        return stores(self.elements(), values, self.op.loc)

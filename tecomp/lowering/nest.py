@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from ..bounds.attach import Place
 from ..bounds.run_over import StageBounds
 from ..bounds.start import outside_reduction
 from ..dtype import INDEX
@@ -35,7 +36,7 @@ class Nest:
 
     def __init__(self, stage: StageBounds, producers: Producers, storage: Storage) -> None:
         self.stage, self.producers, self.storage = stage, producers, storage
-        self.leaves = stage.state.leaves
+        self.leaves = tuple(leaf for leaf in stage.state.leaves if leaf not in stage.state.env)
         self.guards = _placed(stage)
 
     def around(self, inner: Stmt) -> Stmt:
@@ -48,23 +49,31 @@ class Nest:
 
     def reduce(self, body: Body, start: StageBounds, start_body: Body) -> Stmt:
         """Return the nest of a reduction: its start stands outside the outermost loop that reduces."""
+        return self._guarded(self._reduction(body, start, start_body, self.leaves), self.guards.get(None, ()))
+
+    def _reduction(self, body: Body, start: StageBounds, start_body: Body, leaves: Sequence[IterVar]) -> Stmt:
+        """Return a reduction in its innermost loops `leaves`, all those that reduce among them."""
         count = outside_reduction(self.stage)
-        outer, inner = self.leaves[:count], self.leaves[count:]
+        outer, inner = leaves[: count - len(self.leaves) + len(leaves)], self.leaves[count:]
         update = self._loops(self._stored(body.step()), inner)
-        nest = self._loops(Seq((Nest(start, _alone, self.storage).inside(self, count, start_body), update)), outer)
-        return self._guarded(nest, self.guards.get(None, ()))
+        return self._loops(Seq((Nest(start, alone, self.storage).inside(self, count, start_body), update)), outer)
 
     def inside(self, whole: Nest, count: int, body: Body) -> Stmt:
         """Return this reduction's start in its leaves from `count` on, under the guards that `whole` does not ask."""
+        return self.unasked(whole, count, self._loops(self._stored(body.start()), self.leaves[count:]))
+
+    def unasked(self, whole: Nest, count: int, start: Stmt) -> Stmt:
+        """Return a start in the leaves from `count` on under the guards around them that `whole` does not ask."""
         asked = set(whole.stage.guards)
         around = [guard for leaf in (None, *self.leaves[:count]) for guard in self.guards.get(leaf, ())]
-        start = self._loops(self._stored(body.start()), self.leaves[count:])
         return self._guarded(start, [guard for guard in around if guard not in asked])
 
     def _loops(self, inner: Stmt, leaves: Sequence[IterVar]) -> Stmt:
         for leaf in reversed(leaves):
             inner = self.producers(leaf, self._guarded(inner, self.guards.get(leaf, ())))
             inner = self._loop(leaf, inner)
+            if self.producers is not alone:
+                inner = self.storage.kept_around(Place(self.stage.op, leaf), inner)
         return inner
 
     def _loop(self, leaf: IterVar, body: Stmt) -> Stmt:
@@ -99,7 +108,7 @@ def _with_pragmas(body: Stmt, pragmas: tuple[tuple[str, Any], ...]) -> Stmt:
     return body.copy(pragmas=(*body.pragmas, *(pragma for pragma in pragmas if pragma[0] not in own)))
 
 
-def _alone(leaf: IterVar, rest: Stmt) -> Stmt:
+def alone(leaf: IterVar, rest: Stmt) -> Stmt:
     """Put nothing in front: a reduction's start reads no stage."""
     return rest
 

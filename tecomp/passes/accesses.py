@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..dtype import INDEX
 from ..ir import expr as E
+from ..ir.foreign import addressed, is_opaque
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
+from ..ir.stmt import Across, Alloc, Buffer, For, Launch, Let, Stmt, Store
 from ..ir.visit import walk
 
 Indices = tuple[Expr, ...]
 
 
 class Access(NamedTuple):
-    """One Load or Store of a buffer."""
+    """One Load or Store of a buffer; of one whose address is given away, what may be anywhere in it."""
 
     buffer: Buffer
     indices: Indices
@@ -28,21 +30,30 @@ def accesses(root: Stmt | Expr) -> Iterator[Access]:
             yield Access(node.buffer, node.indices, False)
         elif isinstance(node, Store):
             yield Access(node.buffer, node.indices, True)
+        elif isinstance(node, E.Address):
+            anywhere = (E.Cast(INDEX, node),) * len(node.buffer.shape)
+            yield from (Access(node.buffer, anywhere, mode == "w") for mode in node.mode)
 
 
 def stored(root: Stmt) -> set[Buffer]:
-    """Return the buffers that `root` stores to."""
-    return {node.buffer for node in walk(root) if isinstance(node, Store)}
+    """Return the buffers that `root` stores to, itself or by what it calls."""
+    return {node.buffer for node in walk(root) if isinstance(node, Store)} | addressed(root, "w")
 
 
 def loaded(root: Stmt | Expr) -> set[Buffer]:
-    """Return the buffers that `root` reads."""
-    return {node.buffer for node in walk(root) if isinstance(node, E.Load)}
+    """Return the buffers that `root` reads, itself or by what it calls."""
+    return {node.buffer for node in walk(root) if isinstance(node, E.Load)} | addressed(root, "r")
 
 
 def allocated(root: Stmt) -> set[Buffer]:
     """Return the buffers that `root` allocates."""
     return {node.buffer for node in walk(root) if isinstance(node, Alloc)}
+
+
+def joined_across(alloc: Alloc) -> frozenset[str]:
+    """Return the thread axes all of whose threads join what each of them has in an allocated buffer."""
+    joins = (node for node in walk(alloc.body) if isinstance(node, Across) and alloc.buffer in node.buffers)
+    return frozenset(tag for node in joins for tag in node.threads)
 
 
 def bound_vars(root: Stmt) -> set[E.Var]:
@@ -59,6 +70,11 @@ def bound_vars(root: Stmt) -> set[E.Var]:
 def has(root: Stmt | Expr, *kinds: type) -> bool:
     """Return whether a node of one of `kinds` is at or below `root`."""
     return any(isinstance(node, kinds) for node in walk(root))
+
+
+def repeatable(root: Expr) -> bool:
+    """Return whether `root` has one value wherever its variables have: it reads no memory and calls nothing opaque."""
+    return not any(isinstance(node, (E.Load, E.Address)) or is_opaque(node) for node in walk(root))
 
 
 def uses(root: Expr | Stmt, names: set[E.Var] | frozenset[E.Var]) -> bool:

@@ -14,9 +14,11 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..arith import simplify
+from ..arith.overlap import Overlap, Place
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import addressed
 from ..ir.func import Func
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store, in_order
@@ -25,7 +27,6 @@ from ..ir.visit import rewrite, walk
 from ..target import Target
 from .accesses import bound_vars
 from .one_launch import in_threads
-from .overlap import Overlap, Place
 
 MOST_STEPS = 8
 """A value read more steps later than this is read from memory."""
@@ -62,10 +63,12 @@ def _carried(loop: For) -> list[Carried]:
     loads = [node for node in nodes if isinstance(node, E.Load)]
     stores = [node for node in nodes if isinstance(node, Store)]
     inner = bound_vars(loop)
+    given_away = addressed(loop.body, "r") | addressed(loop.body, "w")
     found: list[Carried] = []
     top = in_order(loop.body)
     for number, store in enumerate(top):
-        if isinstance(store, Store) and store.buffer.scope == "global" and store.mask is make.TRUE:
+        kept = isinstance(store, Store) and store.buffer.scope == "global" and store.buffer not in given_away
+        if kept and store.mask is make.TRUE:
             steps = {load: step for load in loads if (step := _steps_later(store, load, loop.var))}
             if _read_at_once(store, loop.var, steps, top[number + 1 :]):
                 continue

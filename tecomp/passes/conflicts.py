@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from ..arith.overlap import Overlap
 from ..errors import UserError
 from ..ir import expr as E
 from ..ir.stmt import Buffer, Launch
+from ..ir.visit import walk
 from .accesses import bound_vars
-from .events import Event, Events, Scope
-from .overlap import Overlap
+from .events import Event, Events, Scope, is_grid_barrier
 
 MOST_PAIRS: Final = 1 << 14
 """Pairs of accesses that are compared for one kernel; more are taken to conflict."""
@@ -65,6 +66,8 @@ def single(var: E.Var) -> bool:
 def check_blocks(launch: Launch, events: Events) -> None:
     """Refuse kernels in which one block would have to wait for another: nothing orders blocks."""
     blocks = {var for tag, var in launch.threads if tag.startswith("blockIdx") and not single(var)}
+    if any(map(is_grid_barrier, walk(launch.body))):
+        return  # it stands wherever a block needs another
     threads = {var for _, var in launch.threads}
     if not blocks:
         return
@@ -77,8 +80,13 @@ def check_blocks(launch: Launch, events: Events) -> None:
 
 
 def reads_apart(overlap: Overlap, buffer: Buffer, touches: Iterable[Event]) -> bool:
-    """Return whether no element of `buffer` that one owner writes is read by another."""
+    """Return whether no element of `buffer` that one owner writes is read by another.
+
+    What is done only by functions that get its address, those order themselves: atomic ones, for instance.
+    """
     own = [event for event in touches if event.buffer is buffer]
+    if all(event.called for event in own):
+        return True
     return overlap.reads_apart(
         [event.place for event in own if event.writes], [event.place for event in own if not event.writes]
     )

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..arith import NO_FACTS, Facts, can_prove
+from ..arith.overlap import Place
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt
 from ..ir.visit import conjuncts, walk
-from .accesses import Access, accesses, has, uses
-from .overlap import Place
+from .accesses import Access, accesses, repeatable, uses
 
 BARRIER: Final = make.call("barrier_block", "int32")
+GRID_BARRIER: Final = make.call("barrier_grid", "int32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Scope:
         """Return the scope of what runs where `condition` holds."""
         facts = self.facts
         for part in conjuncts(condition):
-            if uses(part, self.varying) and not has(part, E.Load):
+            if uses(part, self.varying) and repeatable(part):
                 facts = facts.assume(part)
         return replace(self, facts=facts, divergent=self.divergent or varies)
 
@@ -47,7 +48,7 @@ class Scope:
         return any(self._differs(node) for part in parts for node in walk(part))
 
     def _differs(self, node: Expr) -> bool:
-        if isinstance(node, E.Load):
+        if isinstance(node, (E.Load, E.Address)):
             return node.buffer.scope in ("local", "warp")
         return node in self.varying if isinstance(node, E.Var) else False
 
@@ -60,6 +61,11 @@ class Event:
     place: Place
     writes: bool
     vars: tuple[E.Var, ...]
+
+    @property
+    def called(self) -> bool:
+        """Whether a function that gets the address does it, somewhere in the buffer."""
+        return any(isinstance(node, E.Address) for index in self.place.indices for node in walk(index))
 
 
 class Events:
@@ -126,8 +132,13 @@ class Events:
 
 
 def is_barrier(node: Stmt) -> bool:
-    """Return whether a statement is a barrier of the block."""
-    return isinstance(node, Evaluate) and node.value is BARRIER
+    """Return whether all threads of a block wait for each other at a statement."""
+    return isinstance(node, Evaluate) and node.value in (BARRIER, GRID_BARRIER)
+
+
+def is_grid_barrier(node: Stmt | Expr) -> bool:
+    """Return whether all threads of a kernel wait for each other at a statement."""
+    return isinstance(node, Evaluate) and node.value is GRID_BARRIER
 
 
 def _event(access: Access, scope: Scope) -> Event:
@@ -139,4 +150,4 @@ def passed_between_threads(launch: Launch) -> set[Buffer]:
     read, written = set[Buffer](), set[Buffer]()
     for access in accesses(launch.body):
         (written if access.writes else read).add(access.buffer)
-    return {buffer for buffer in written if buffer.scope == "shared" or (buffer.scope == "global" and buffer in read)}
+    return {buffer for buffer in written if buffer.is_shared or (buffer.scope == "global" and buffer in read)}

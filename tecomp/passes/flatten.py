@@ -25,7 +25,7 @@ _MUL = E.Mul(E.Var("a", INDEX), E.Var("b", INDEX))
 def run(func: Func, target: Target) -> Func:
     """Return `func` at level FLAT."""
     flat = _Flatten()
-    return func.with_body(rewrite(func.body, {E.Load: flat.load}, {Store: flat.store}), Level.FLAT)
+    return func.with_body(rewrite(func.body, {E.Load: flat.load, E.Address: flat.address}, {Store: flat.store}), Level.FLAT)
 
 
 def row_major(shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -54,6 +54,11 @@ class _Flatten:
 
     def load(self, node: E.Load) -> Expr:
         return E.Load(node.buffer, self.offset(node.buffer, node.indices), node.mask)
+
+    def address(self, node: E.Address) -> Expr:
+        places = self.offset(node.buffer, node.indices) if node.indices else ()
+        offset = simplify(make.add(node.offset, *places)) if places else node.offset
+        return E.Address(node.buffer, (), offset, node.mode)
 
     def store(self, node: Store) -> Stmt:
         return node.copy(indices=self.offset(node.buffer, node.indices))

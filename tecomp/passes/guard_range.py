@@ -15,7 +15,7 @@ from ..ir import make
 from ..ir.axis import Range
 from ..ir.node import Expr
 from ..ir.visit import walk
-from .accesses import has
+from .accesses import repeatable
 
 
 class Held(NamedTuple):
@@ -47,7 +47,7 @@ def held(
     form = affine(greatest)
     coefficient, rest = form.terms.get(var, 0), form.without(var).expr()
     named = set(walk(rest))
-    if coefficient == 0 or var in named or has(rest, E.Load) or any(v in named for v in (*inside, *fixed)):
+    if coefficient == 0 or var in named or not repeatable(rest) or any(v in named for v in (*inside, *fixed)):
         return None
     rest = defined(rest if isinstance(guard, E.Lt) else make.sub(rest, 1), facts)
     if coefficient > 0:

@@ -21,7 +21,7 @@ from ..ir.stmt import Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt, in_order
 from ..ir.subst import substitute_stmt
 from ..ir.visit import conjuncts, rewrite
 from ..target import Target
-from .accesses import has, uses
+from .accesses import repeatable, uses
 
 ONE_AFTER_THE_OTHER: Final = (LoopKind.SERIAL, LoopKind.UNROLLED)
 
@@ -39,7 +39,7 @@ def hoisted(root: Stmt) -> Stmt:
 def _guard_first(alloc: Alloc) -> Stmt:
     """t = alloc; if c: a  ->  if c: (t = alloc; a), where c reads no memory."""
     guard = alloc.body
-    if not isinstance(guard, If) or guard.otherwise is not None or has(guard.condition, E.Load):
+    if not isinstance(guard, If) or guard.otherwise is not None or not repeatable(guard.condition):
         return alloc
     return guard.copy(then=alloc.copy(body=guard.then))
 
@@ -49,7 +49,7 @@ def in_front(loop: For) -> Stmt:
     body = _alloc_first(loop.body)
     if isinstance(body, Alloc) and loop.kind in ONE_AFTER_THE_OTHER and not _sized_by(body.buffer, loop.var):
         return body.copy(body=in_front(loop.copy(body=body.body)))
-    if isinstance(body, Let) and not uses(body.value, {loop.var}) and not has(body.value, E.Load):
+    if isinstance(body, Let) and not uses(body.value, {loop.var}) and repeatable(body.value):
         return body.copy(body=in_front(loop.copy(body=body.body)))
     if isinstance(body, If) and body.otherwise is None:
         return _guarded(loop, body)
@@ -83,11 +83,11 @@ def one_guard(seq: Seq) -> Stmt:
 
 def _same_guard(a: If, b: If) -> bool:
     alike = a.condition is b.condition and a.otherwise is None and b.otherwise is None
-    return alike and not has(a.condition, E.Load)
+    return alike and repeatable(a.condition)
 
 
 def _same_value(a: Let, b: Let) -> bool:
-    return a.value is b.value and not has(a.value, E.Load)
+    return a.value is b.value and repeatable(a.value)
 
 
 def _sized_by(buffer: Buffer, var: E.Var) -> bool:
@@ -99,8 +99,8 @@ def _guarded(loop: For, guard: If) -> Stmt:
     outside: list[Expr] = []
     inside: list[Expr] = []
     for part in conjuncts(guard.condition):
-        fixed = not uses(part, {loop.var}) and not has(part, E.Load)
-        (outside if fixed and not inside else inside).append(part)
+        invariant = not uses(part, {loop.var}) and repeatable(part)
+        (outside if invariant and not inside else inside).append(part)
     if not outside:
         return loop
     rest = guard.copy(condition=make.logical_and(*inside)) if inside else guard.then

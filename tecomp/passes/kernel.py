@@ -10,43 +10,49 @@ from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
+from ..ir.foreign import has_effect, is_opaque
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Across, Alloc, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
-from .accesses import allocated, bound_vars, has, stored, uses
+from .accesses import allocated, bound_vars, has, joined_across, repeatable, stored, uses
+from .events import is_barrier
 from .hoist import one_guard
 from .kernel_checks import check_kernel, check_local, last_store, writer_tags
 from .sink import sink_guards
 
+Tells = dict[E.Var, frozenset[E.Var]]
+"""By thread axis, the variables whose values tell its threads apart: its own, and those computed from it."""
 TAGS: Final = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 
 
-def kernel(root: For) -> Launch:
-    """Return the kernel that the outermost thread loop `root` begins.
+def kernel(root: Stmt) -> Launch:
+    """Return the kernel that `root` begins: the outermost thread loop, or a reduction that threads share out.
 
-    Loops on one axis with different extents share the greatest; the others get a guard. Raises ScheduleError where
-    threads would do another's work, or share what they cannot.
+    Loops on one axis with different extents share the greatest; the others get a guard. Threads that reduce are one at
+    least, since a reduction over nothing has a result too. Raises ScheduleError where threads would do another's work,
+    or share what they cannot.
     """
     check_kernel(root)
     inside = bound_vars(root)
     loops = [node for node in walk(root) if isinstance(node, For) and node.kind is LoopKind.THREAD]
-    extents = {loop: _uniform(loop, inside) for loop in loops}
-    found = {tag: _thread(tag, [extents[loop] for loop in loops if loop.thread == tag]) for tag in TAGS}
+    extents = [(loop.thread, _uniform(loop, inside)) for loop in loops]
+    extents += [(tag, make.const(1, INDEX)) for node in walk(root) if isinstance(node, Across) for tag in node.threads]
+    found = {tag: _thread(tag, [extent for thread, extent in extents if thread == tag]) for tag in TAGS}
     threads = {tag: var for tag, var in found.items() if var is not None}
-    body = _joined(sink_guards(_widened(root, threads)), threads)
-    body = _one_writer(body, threads, NO_FACTS)
+    body = _joined(_called_once(sink_guards(_widened(root, threads)), threads), threads)
+    body = _one_writer(body, threads, NO_FACTS, {var: frozenset([var]) for var in threads.values()})
     return Launch(tuple(threads.items()), body, loc=root.loc)
 
 
 def _uniform(loop: For, inside: set[E.Var]) -> Expr:
     """Return an extent for a thread loop that the host can compute: the greatest its own takes inside the kernel."""
     extent = loop.extent
-    if not uses(extent, inside) and not has(extent, E.Load):
+    if not uses(extent, inside) and repeatable(extent):
         return extent
     ranges = {var: Range(var.min, var.extent) for var in inside if var.min is not None and var.extent is not None}
     _, last = bounds_of(extent, ranges)
-    if last is None or uses(last, inside) or has(last, E.Load):
+    if last is None or uses(last, inside) or not repeatable(last):
         raise ScheduleError(
             f"a loop of {loop.thread} has the extent {extent!r}",
             because="it changes inside the kernel without a known upper bound",
@@ -83,11 +89,24 @@ def _widened(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
     return new.copy(var=var, body=body)
 
 
+def _called_once(node: Stmt, others: dict[str, E.Var]) -> Stmt:
+    """Let one thread of each axis that no loop around names (`others`) make a call that may do anything.
+
+    f(address(S, 'w'))  ->  if threadIdx_x == 0: f(address(S, 'w'))
+    """
+    if isinstance(node, Evaluate) and has_effect(node.value) and others:
+        first = (make.eq(var, make.const(0, INDEX)) for var in others.values())
+        return If(make.logical_and(*first), node, loc=node.loc)
+    if isinstance(node, For) and node.kind is LoopKind.THREAD:
+        others = {tag: var for tag, var in others.items() if tag != node.thread}
+    return node.map(lambda part: _called_once(part, others), lambda expr: expr)
+
+
 def _joined(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
     """Replace the thread loops by the kernel's variables; inside a kernel, parallel loops are serial."""
     new = node.map(lambda part: _joined(part, threads), lambda expr: expr)
     if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope == "local":
-        tags = writer_tags(node)
+        tags = writer_tags(node) - joined_across(node)
         check_local(new, [threads[tag] for tag in tags], tags)
     if isinstance(new, For) and new.kind is LoopKind.PARALLEL:
         return new.copy(kind=LoopKind.SERIAL)
@@ -96,33 +115,45 @@ def _joined(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
     return new
 
 
-def _one_writer(node: Stmt, threads: dict[str, E.Var], facts: Facts) -> Stmt:
+def _one_writer(node: Stmt, threads: dict[str, E.Var], facts: Facts, tells: Tells) -> Stmt:
     """Let one thread do what all threads of an axis would do alike: whole statements, and each store where those wait.
 
     S[k] = A[k]  ->  if threadIdx_x == 0: S[k] = A[k]      S in shared memory
     """
-    alike = [var for var in threads.values() if not _one(var, facts) and _all_alike(node, var)]
+    alike = [var for var in threads.values() if not _one(var, facts) and _all_alike(node, tells[var])]
     if alike:
         first = make.logical_and(*(_first(var, facts, node) for var in alike))
-        return If(first, _one_writer(node, threads, facts.assume(first)), loc=node.loc)
+        return If(first, _one_writer(node, threads, facts.assume(first), tells), loc=node.loc)
     if isinstance(node, If):
         sides = {node.then: facts.assume(node.condition)}
         if node.otherwise is not None:
             sides[node.otherwise] = facts.assume(make.logical_not(node.condition))
-        return node.map(lambda part: _one_writer(part, threads, sides[part]), lambda expr: expr)
-    if isinstance(node, Store) and node.buffer.scope in ("shared", "global"):
-        return _guard_store(node, threads, facts)
-    new = node.map(lambda part: _one_writer(part, threads, facts), lambda expr: expr)
+        return node.map(lambda part: _one_writer(part, threads, sides[part], tells), lambda expr: expr)
+    if isinstance(node, Store) and (node.buffer.is_shared or node.buffer.scope == "global"):
+        return _guard_store(node, threads, facts, tells)
+    if isinstance(node, Let):
+        tells = {var: names | {node.var} if uses(node.value, names) else names for var, names in tells.items()}
+    new = node.map(lambda part: _one_writer(part, threads, facts, tells), lambda expr: expr)
     return _guard_let(new) if isinstance(new, Let) and new is not node else new
 
 
-def _all_alike(node: Stmt, var: E.Var) -> bool:
-    """Return whether a statement leaves nothing but values in global memory, the same whatever `var` is."""
-    if isinstance(node, Store) or uses(node, {var}):
+def _all_alike(node: Stmt, names: frozenset[E.Var]) -> bool:
+    """Return whether a statement leaves nothing but values in global memory, the same whatever `names` are."""
+    if isinstance(node, Store) or uses(node, names) or _calls(node) or has(node, Across) or _waits(node):
         return False
     own = {buffer for buffer in allocated(node) if buffer.scope == "local"}
     written = stored(node) - own
     return bool(written) and all(buffer.scope == "global" for buffer in written)
+
+
+def _waits(node: Stmt) -> bool:
+    """Return whether threads meet in a statement: all of them come there."""
+    return any(isinstance(below, Evaluate) and is_barrier(below) for below in walk(node))
+
+
+def _calls(node: Stmt) -> bool:
+    """Return whether a statement calls what may do anything: as often as it says, by whatever threads."""
+    return any(map(is_opaque, walk(node)))
 
 
 def _guard_let(node: Let) -> Stmt:
@@ -133,14 +164,14 @@ def _guard_let(node: Let) -> Stmt:
     return node if body is node.body else node.copy(body=body)
 
 
-def _guard_store(store: Store, threads: dict[str, E.Var], facts: Facts) -> Stmt:
+def _guard_store(store: Store, threads: dict[str, E.Var], facts: Facts, tells: Tells) -> Stmt:
     named = {node for index in store.indices for node in walk(index)}
     result: Stmt = store
     for tag, var in threads.items():
-        apart = store.buffer.scope == "shared" and tag.startswith("blockIdx")
-        if var in named or apart or _one(var, facts):
+        apart = store.buffer.is_shared and tag.startswith("blockIdx")
+        if not named.isdisjoint(tells[var]) or apart or _one(var, facts):
             continue
-        if uses(store.value, {var}):
+        if uses(store.value, tells[var]):
             _refuse_race(store, tag)
         result = If(_first(var, facts, store), result, loc=store.loc)
     return result

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ..arith.overlap import Overlap
 from ..errors import ScheduleError
 from ..ir import expr as E
-from ..ir.stmt import Alloc, For, LoopKind, Stmt, Store
+from ..ir.stmt import Across, Alloc, For, LoopKind, Stmt, Store
 from ..ir.visit import walk
 from .accesses import bound_vars, stored
 from .conflicts import reads_apart
 from .events import Events, Scope
-from .overlap import Overlap
 
 
-def check_kernel(root: For) -> None:
+def check_kernel(root: Stmt) -> None:
     """Raise ScheduleError where the nest cannot be one kernel."""
     _check_blocks(root, root, ())
+    _check_joins(root, {})
     for node in walk(root):
         if isinstance(node, Alloc):
             _check_alloc(root, node)
 
 
-def _check_blocks(root: For, node: Stmt, blocks: tuple[str, ...]) -> None:
+def _check_blocks(root: Stmt, node: Stmt, blocks: tuple[str, ...]) -> None:
     """Refuse a loop over blocks inside one over the same blocks, or beside work that those blocks would repeat."""
     if isinstance(node, For) and node.kind is LoopKind.THREAD and node.thread.startswith("blockIdx"):
         if node.thread in blocks:
@@ -32,7 +33,22 @@ def _check_blocks(root: For, node: Stmt, blocks: tuple[str, ...]) -> None:
         _check_blocks(root, part, blocks)
 
 
-def _refuse_blocks(root: For, node: Stmt) -> None:
+def _check_joins(node: Stmt, around: dict[str, For]) -> None:
+    """Refuse a reduction that threads share out inside a loop over those same threads: each would need all of them."""
+    if isinstance(node, For) and node.kind is LoopKind.THREAD:
+        around = {**around, node.thread: node}
+    for tag in (tag for tag in (node.threads if isinstance(node, Across) else ()) if tag in around):
+        raise ScheduleError(
+            f"the threads of {tag} share out the reduction of {last_store(node)}",
+            because=f"each of them runs an iteration of '{around[tag].var.name}', with a reduction of its own in it",
+            legal=f"compute_at outside the loop bound to {tag}, or bind one of both loops to another thread axis",
+            location=node.loc,
+        )
+    for part in node.substatements():
+        _check_joins(part, around)
+
+
+def _refuse_blocks(root: Stmt, node: Stmt) -> None:
     inner, outer = _first_store(node), last_store(root)
     raise ScheduleError(
         f"stage {inner} is attached inside {outer}'s kernel; it may bind threads, not blocks",
@@ -52,7 +68,7 @@ def last_store(node: Stmt) -> str:
     return names[-1] if names else "(no store)"
 
 
-def _check_alloc(root: For, node: Alloc) -> None:
+def _check_alloc(root: Stmt, node: Alloc) -> None:
     buffer = node.buffer
     if buffer.scope == "global":
         raise ScheduleError(

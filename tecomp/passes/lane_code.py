@@ -8,9 +8,11 @@ from typing import Any, Final
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import foreign
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import fresh_loops, substitute_stmt
+from ..ir.visit import walk
 from .accesses import loaded, stored, uses
 from .lane_expr import LaneExprs, Wide, all_lanes, both, opposite, some_lane
 
@@ -57,6 +59,9 @@ class LaneCode:
         return For(var, LoopKind.SERIAL, substitute_stmt(body, {self.var: var}), loc=node.loc)
 
     def expr(self, node: Expr) -> Expr:
+        """Return a value of all lanes; a function outside the program is called for one lane at a time."""
+        if any(isinstance(part, E.Call) and foreign(part.name) for part in walk(node)):
+            raise _PerLaneError
         return self.exprs.under(node, self.mask)
 
     def uniform(self, node: Expr) -> Expr:

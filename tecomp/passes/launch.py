@@ -12,14 +12,15 @@ thread loops are refused.
 from __future__ import annotations
 
 from ..errors import ScheduleError
-from ..ir.expr import Load
+from ..ir.expr import Call, Load
 from ..ir.func import Func, Level
 from ..ir.stmt import Alloc, Evaluate, For, If, LoopKind, Stmt, Store
 from ..ir.visit import walk
 from ..target import Target
-from .accesses import has
+from .accesses import has, joined_across
 from .kernel import kernel
 from .kernel_checks import last_store
+from .one_kernel import merged
 
 
 def run(func: Func, target: Target) -> Func:
@@ -27,7 +28,7 @@ def run(func: Func, target: Target) -> Func:
     if target.kind != "cuda":
         _refuse_threads(func, target)
         return func.with_body(func.body, Level.DEVICE)
-    return func.with_body(_host(func.body), Level.DEVICE)
+    return func.with_body(_host(merged(func.body)), Level.DEVICE)
 
 
 def _refuse_threads(func: Func, target: Target) -> None:
@@ -46,8 +47,12 @@ def _host(node: Stmt) -> Stmt:
     match node:
         case For(kind=LoopKind.THREAD):
             return kernel(node)
+        case Evaluate(value=Call() as call) if call.name.startswith("call_packed:"):
+            return node
         case Store() | Evaluate():
             _refuse_unbound(node)
+        case Alloc() if joined_across(node):
+            return kernel(node)
         case Alloc() if node.buffer.scope != "global":
             _refuse_scope(node)
         case For() if node.kind in (LoopKind.PARALLEL, LoopKind.VECTORIZED):

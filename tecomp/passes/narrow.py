@@ -18,6 +18,7 @@ from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
+from ..ir.syntax import SHUFFLES
 from ..target import Target
 
 _LOW, _HIGH = INT32.limits()
@@ -129,13 +130,26 @@ class _Narrow:
         return as_type(self.width(node), value)
 
     def call(self, node: E.Call, operands: list[Expr]) -> Expr:
-        args = [as_type(INT64, x) if _is_index(old) else x for old, x in zip(node.args, operands, strict=True)]
+        lanes = node.name in SHUFFLES
+        args = [
+            as_type(INT32 if lanes else INT64, x) if _is_index(old) else x
+            for old, x in zip(node.args, operands, strict=True)
+        ]
         dtype = INT64.with_lanes(node.dtype.lanes) if _is_index(node) else node.dtype
         return E.Call(dtype, node.name, tuple(args))
 
     def load(self, node: E.Load, operands: list[Expr]) -> Expr:
         *indices, mask = operands
         return E.Load(self.buffer(node.buffer), tuple(indices), mask)
+
+    def address(self, node: E.Address, operands: list[Expr]) -> Expr:
+        """The offset counts elements in 64 bits."""
+        *_, offset = operands
+        if isinstance(node.offset, E.Const):
+            offset = E.Const(node.offset.value, INT32 if fits(node.offset) else INT64)
+        elif _is_index(node.offset):
+            offset = as_type(INT64, offset)
+        return E.Address(self.buffer(node.buffer), (), offset, node.mode)
 
     def ramp(self, node: E.Ramp, operands: list[Expr]) -> Expr:
         """A ramp is an address or a part of one: on a CPU 64-bit, unless it is constant."""
@@ -199,6 +213,7 @@ _RULES: Final[dict[type[Expr], Callable[[_Narrow, Any, list[Expr]], Expr]]] = {
     E.Cast: _Narrow.cast,
     E.Call: _Narrow.call,
     E.Load: _Narrow.load,
+    E.Address: _Narrow.address,
     E.Ramp: _Narrow.ramp,
 }
 _STATEMENTS: Final[dict[type[Stmt], Callable[[_Narrow, Any], Stmt]]] = {

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ..arith.overlap import Overlap
 from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
@@ -23,10 +24,10 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, If, LoopKind, Seq, Stmt, in_order
 from ..ir.subst import substitute_stmt
 from ..ir.visit import rewrite, walk
+from ..lowering.living import ONE_KERNEL
 from ..target import Target
-from .accesses import allocated, bound_vars, stored, uses
+from .accesses import allocated, bound_vars, repeatable, stored, uses
 from .events import Event, Events, Scope
-from .overlap import Overlap
 
 LAUNCHES = "launches_each_step"
 """The pragma of a loop that stays on the host; its value is the reason."""
@@ -78,6 +79,8 @@ def _sequence(seq: Seq) -> Stmt:
 
 
 def _loop(loop: For) -> Stmt:
+    if ONE_KERNEL in dict(loop.pragmas):
+        return loop
     body = _host(loop.body)
     held, inner = _temporaries(body, loop.var)
     nest = _joined(in_order(inner))
@@ -209,4 +212,4 @@ def _ask_alike(first: If, second: If) -> bool:
 
 def _pure(guard: If) -> bool:
     """Return whether nothing the program stores can change the guard's condition."""
-    return not any(isinstance(node, E.Load) for node in walk(guard.condition))
+    return repeatable(guard.condition)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from ..ir.func import Func, Level
 from ..target import Target
 from . import (
+    across,
     barrier,
     carry,
+    double_buffer,
     flatten,
     hoist,
     launch,
@@ -19,6 +21,7 @@ from . import (
     unroll,
     unswitch,
     vectorize,
+    vthread,
 )
 from .manager import Pass
 
@@ -33,6 +36,8 @@ def _offsets(func: Func, target: Target) -> Func:
 
 PIPELINE = (
     Pass("simplify", simplify.run, ALL, LOOPS, "lowering writes guards and indices as the relations give them"),
+    Pass("vthread", vthread.run, ALL, LOOPS, "what virtual threads share is plain before loops are split or moved"),
+    Pass("double_buffer", double_buffer.run, ALL, LOOPS, "an allocation still stands in its loop; guards are not split"),
     Pass("partition", partition.run, ALL, LOOPS, "a loop vectorizes whole only where its guard is gone"),
     Pass("one_launch", one_launch.run, CUDA, LOOPS, "needs one affine index a dimension, before vectors and copies"),
     Pass("vectorize", vectorize.run, ALL, LOOPS, "guards left are tails; they become masks"),
@@ -44,6 +49,7 @@ PIPELINE = (
     Pass("prefetch", prefetch.run, CUDA, LOOPS, "waits on loads only where carry made iterations depend on registers"),
     Pass("trim", simplify.run, CUDA, LOOPS, "loops that prefetch cut end where the required sizes let them"),
     Pass("launch", launch.run, ALL, DEVICE, "everything that moves loops in and out of kernels is done"),
+    Pass("across", across.run, CUDA, DEVICE, "who joins whom is known once kernels are; what it stores needs barriers"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
     Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),
     Pass("choose", unswitch.run, CUDA, DEVICE, "what lies between two barriers is a thread's own, and stands together"),
@@ -59,5 +65,5 @@ PIPELINE = (
     ),
 )
 
-LOOP_PASSES = ("simplify", "partition", "vectorize", "unroll", "tidy", "hoist")
+LOOP_PASSES = ("simplify", "vthread", "double_buffer", "partition", "vectorize", "unroll", "tidy", "hoist")
 """The passes whose result `tecomp.lower` shows when no target is given."""

@@ -13,10 +13,12 @@ from typing import Any
 from ..arith import NO_FACTS, Facts, simplify
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import has_effect
 from ..ir.func import Func
-from ..ir.stmt import Alloc, For, If, Launch, Let, LoopKind, Seq, Stmt, Store, in_order
+from ..ir.stmt import Alloc, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store, in_order
 from ..ir.subst import substitute_stmt
 from ..target import Target
+from .unread import without_unread
 
 NOTHING = Seq(())
 
@@ -26,7 +28,7 @@ def run(func: Func, target: Target) -> Func:
     facts = NO_FACTS
     for condition, _ in func.requires:
         facts = facts.assume(condition)
-    return func.with_body(simplified(func.body, facts))
+    return func.with_body(simplified(without_unread(func.body), facts))
 
 
 def simplified(stmt: Stmt, facts: Facts = NO_FACTS) -> Stmt:
@@ -78,8 +80,10 @@ def _if(stmt: If, facts: Facts) -> Stmt:
     if stmt.otherwise is not None:
         otherwise = simplified(stmt.otherwise, facts.assume(make.logical_not(condition)))
         otherwise = None if _empty(otherwise) else otherwise
-    if _empty(then):
-        return NOTHING if otherwise is None else If(make.logical_not(condition), otherwise, loc=stmt.loc)
+    if _empty(then) and otherwise is None:
+        return Evaluate(condition, loc=stmt.loc) if has_effect(condition) else NOTHING
+    if _empty(then) and otherwise is not None:
+        return If(make.logical_not(condition), otherwise, loc=stmt.loc)
     same = condition is stmt.condition and then is stmt.then and otherwise is stmt.otherwise
     return stmt if same else stmt.copy(condition=condition, then=then, otherwise=otherwise)
 
@@ -90,7 +94,7 @@ def _let(stmt: Let, facts: Facts) -> Stmt:
         return simplified(substitute_stmt(stmt.body, {stmt.var: value}), facts)
     body = simplified(stmt.body, facts)
     if _empty(body):
-        return NOTHING
+        return Evaluate(value, loc=stmt.loc) if has_effect(value) else NOTHING
     return stmt if value is stmt.value and body is stmt.body else stmt.copy(value=value, body=body)
 
 

@@ -33,13 +33,13 @@ def sink_guards(stmt: Stmt, threads: frozenset[E.Var] = frozenset()) -> Stmt:
             inner = threads | {stmt.var} if stmt.kind is LoopKind.THREAD and "threadIdx" in stmt.thread else threads
             return stmt.map(lambda body: sink_guards(body, inner), lambda expr: expr)
         case If(otherwise=None) if uses(stmt.condition, threads):
-            return _Guard(stmt, threads).over(sink_guards(stmt.then, threads))
+            return Guard(stmt, threads).over(sink_guards(stmt.then, threads))
         case _:
             return stmt.map(lambda part: sink_guards(part, threads), lambda expr: expr)
 
 
-class _Guard:
-    """A guard on its way down to the work that it was meant for."""
+class Guard:
+    """A guard that names some of `threads`, on its way down to the work that it was meant for."""
 
     def __init__(self, guard: If, threads: frozenset[E.Var]) -> None:
         self.guard = guard
@@ -71,7 +71,7 @@ def _common(stmt: Stmt, named: set[E.Var]) -> set[Store]:
     found = {
         store
         for store in stores
-        if store.buffer.scope == "shared" and not any(uses(index, named) for index in store.indices)
+        if store.buffer.is_shared and not any(uses(index, named) for index in store.indices)
     }
     needed = _made_of(stmt, {store.buffer for store in found}) if len(found) < len(stores) else set[Buffer]()
     return found | {store for store in stores if store.buffer.scope == "local" and store.buffer in needed}
@@ -96,7 +96,7 @@ def _made_of(stmt: Stmt, wanted: Iterable[Buffer]) -> set[Buffer]:
 
 def _things(expr: Expr) -> Iterator[Buffer | E.Var]:
     for node in walk(expr):
-        if isinstance(node, E.Load):
+        if isinstance(node, (E.Load, E.Address)):
             yield node.buffer
         elif isinstance(node, E.Var):
             yield node

@@ -27,13 +27,13 @@ MOST_STATEMENTS: Final = 1024
 """Stores and calls that one outermost loop may become."""
 
 
-class _Hints(NamedTuple):
-    """The pragmas in force: a field each, of that name."""
+class Hints(NamedTuple):
+    """The pragmas in force: a field each, of that name. Those of no pragma hold where the program says nothing."""
 
     auto_unroll_max_step: int = 0
     unroll_explicit: bool = True
 
-    def inside(self, loop: For) -> _Hints:
+    def inside(self, loop: For) -> Hints:
         """Return what is in force in `loop`, itself included."""
         return self._replace(**{name: value for name, value in loop.pragmas if name in self._fields})
 
@@ -50,12 +50,15 @@ class _Expanded(NamedTuple):
     loops: bool
 
 
-def run(func: Func, target: Target) -> Func:
-    """Return `func` with its UNROLLED loops expanded, in time linear in the program that comes out."""
-    return func.with_body(_expand(func.body, _Hints()).stmt)
+def run(func: Func, target: Target, hints: Hints = Hints()) -> Func:  # noqa: B008 (it is immutable)
+    """Return `func` with its UNROLLED loops expanded, in time linear in the program that comes out.
+
+    `hints` hold where no pragma does.
+    """
+    return func.with_body(_expand(func.body, hints).stmt)
 
 
-def _expand(node: Stmt, hints: _Hints) -> _Expanded:
+def _expand(node: Stmt, hints: Hints) -> _Expanded:
     """Return `node` expanded, inner loops first."""
     if isinstance(node, (Store, Evaluate)):
         return _Expanded(node, 1, False)
@@ -71,7 +74,7 @@ def _expand(node: Stmt, hints: _Hints) -> _Expanded:
     return _loop(new, steps, loops, inside) if isinstance(new, For) else _Expanded(new, steps, loops)
 
 
-def _loop(loop: For, steps: int, loops: bool, hints: _Hints) -> _Expanded:
+def _loop(loop: For, steps: int, loops: bool, hints: Hints) -> _Expanded:
     """Return a loop whose body, of so many steps, is expanded already."""
     others = hints.left(loop)
     if len(others) < len(loop.pragmas):

@@ -19,7 +19,7 @@ from ..ir.stmt import For, If, Launch, Seq, Stmt, in_order
 from ..ir.subst import substitute_stmt
 from ..ir.visit import rewrite, walk
 from ..target import Target
-from .accesses import bound_vars, has, uses
+from .accesses import bound_vars, repeatable, uses
 from .events import is_barrier
 from .hoist import ONE_AFTER_THE_OTHER, one_guard
 from .one_launch import meeting, thread_nest
@@ -79,7 +79,7 @@ def _alike(a: If, b: If) -> bool:
 
 def _free(choice: If) -> bool:
     """Return whether a choice may be made earlier: it reads no memory, and no thread waits in it."""
-    return not has(choice.condition, E.Load) and not any(is_barrier(node) for node in walk(choice))
+    return repeatable(choice.condition) and not any(is_barrier(node) for node in walk(choice))
 
 
 def _both(first: Stmt | None, second: Stmt | None) -> Stmt:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..arith.overlap import Overlap, Place
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import is_opaque
 from ..ir.func import Func
 from ..ir.node import Expr
 from ..ir.stmt import For, LoopKind, Seq, Stmt
@@ -25,7 +27,6 @@ from ..ir.visit import walk
 from ..target import Target
 from .accesses import accesses, allocated, bound_vars, stored
 from .lane_code import LaneCode
-from .overlap import Overlap, Place
 from .trips import trip_count
 
 MOST_LANES: Final = 64
@@ -53,7 +54,7 @@ class _Vectorize:
             return node.map(self.stmt, lambda expr: expr)
         if any(isinstance(below, For) and below.kind in _OWN_LANES for below in walk(node.body)):
             return _serial(node.copy(body=self.stmt(node.body)))
-        if not lanes_apart(node):
+        if not lanes_apart(node) or any(map(_whole, walk(node.body))):
             return _serial(node)
         return self.loop(node)
 
@@ -96,6 +97,11 @@ _OWN_LANES: Final = (LoopKind.VECTORIZED, LoopKind.THREAD)
 def _again(node: For, var: E.Var) -> Stmt:
     """Return a second copy of the loop's body, for another variable."""
     return fresh_loops(substitute_stmt(node.body, {node.var: var}))
+
+
+def _whole(node: Expr | Stmt) -> bool:
+    """Return whether a node is no element's own: a vector already, or what is done to memory out of sight."""
+    return isinstance(node, Expr) and (node.dtype.lanes > 1 or isinstance(node, E.Address) or is_opaque(node))
 
 
 def _serial(node: For) -> For:

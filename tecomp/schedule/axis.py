@@ -9,7 +9,10 @@ from ..errors import ScheduleError, UserTypeError
 from ..ir.axis import AxisKind, IterVar
 from ..ir.stmt import LoopKind
 from ..location import Location
+from ..te.extern_op import ExternOp
+from ..te.hybrid import HybridOp
 from ..te.tensor import PlaceholderOp, ScanOp
+from .hybrid import LOOP_PRIMITIVES, why_fixed, why_in_order
 from .stage import INLINE, UNMARKED, LoopMark
 from .view import StageView
 
@@ -41,7 +44,9 @@ def leaf(stage: StageView, verb: str, axis: Any) -> IterVar:
         raise ScheduleError(f"{verb}: '{found.name}' is no loop of '{stage.name}'", reason, loops_of(stage))
     if stage.state.is_update and found is stage.state.time_axis:
         raise _time_of_update(stage, verb, found)
-    unbearable = UNBEARABLE.get((verb, found.kind))
+    if found in stage.state.by_intrinsic:
+        raise _taken(stage, verb, found)
+    unbearable = UNBEARABLE.get((verb, found.kind)) or why_in_order(stage.state, verb, found)
     if unbearable:
         raise cannot(verb, found, stage, unbearable, data_axes_of(stage))
     return found
@@ -61,6 +66,12 @@ def check_has_loops(stage: StageView, verb: str) -> None:
     """Raise ScheduleError for a stage that is not computed in loops."""
     if isinstance(stage.op, PlaceholderOp):
         because, legal = "it is a placeholder: its values come from the caller", "schedule the stages that read it"
+    elif isinstance(stage.op, HybridOp):
+        if verb in LOOP_PRIMITIVES:
+            return
+        because, legal = "it is a hybrid function, of which only loops can be changed", ", ".join(LOOP_PRIMITIVES)
+    elif isinstance(stage.op, ExternOp):
+        because, legal = "it is an opaque operation, whose loops are its own", "schedule the stages around it"
     elif stage.state.attach is INLINE:
         because, legal = "it is inlined into the stages that read it", f"s[{stage.name}].compute_root() first"
     else:
@@ -87,6 +98,9 @@ def why_no_leaf(stage: StageView, axis: IterVar) -> str:
         if any(axis is parent for parent in relation.parents):
             made = " and ".join(f"'{child.name}'" for child in relation.children)
             return f"it was {'split' if len(relation.children) > 1 else 'fused'} into {made}"
+    fixed = why_fixed(stage.origin, axis)
+    if fixed:
+        return fixed
     if axis.kind is AxisKind.THREAD:
         return "it is a thread axis: loops are bound to it"
     if isinstance(stage.op, ScanOp) and any(axis is dimension for dimension in stage.op.spatial_axis_):
@@ -116,6 +130,8 @@ def describe(mark: LoopMark) -> str:
     """Say how a marked loop runs."""
     if mark.thread is not None:
         return f"bound to {mark.thread.thread_tag}"
+    if mark.prefetches:
+        return "marked to prefetch " + ", ".join(f"'{ahead.tensor.name}'" for ahead in mark.prefetches)
     if mark.kind is LoopKind.SERIAL:
         return "marked with pragma " + ", ".join(name for name, _ in mark.pragmas)
     return mark.kind.value
@@ -138,6 +154,16 @@ def data_axes_of(stage: StageView) -> str:
         return f"a data axis of {', '.join(dict.fromkeys(f's[{update.op.name}]' for update in stage.op.update))}"
     data = [axis for axis in state.leaves if axis.kind is AxisKind.DATA and axis is not state.time_axis]
     return f"a data axis of '{stage.name}': {names(data)}" if data else "a serial or an unrolled loop"
+
+
+def _taken(stage: StageView, verb: str, axis: IterVar) -> ScheduleError:
+    """Return the refusal of a loop in whose place an intrinsic stands."""
+    tensorized = stage.state.tensorized
+    assert tensorized is not None
+    because = f"the intrinsic '{tensorized.intrin.name}' takes the place of the loops from '{tensorized.axis.name}' on"
+    outside = stage.state.leaves[: stage.state.leaves.index(tensorized.axis)]
+    order = "tensorize once, innermost loops last" if verb == "tensorize" else f"{verb} first, then tensorize"
+    return cannot(verb, axis, stage, because, f"{order}; the loops outside are {names(outside)}")
 
 
 def _time_of_update(stage: StageView, verb: str, axis: IterVar) -> ScheduleError:

@@ -31,16 +31,22 @@ def cache_read(plan: Plan, tensor: Tensor, scope: str, readers: Readers) -> Rewr
     asked = f"cache_read: {name_of(tensor)} in {scope!r}"
     check_scope(asked, scope)
     check_stored(plan, asked, tensor)
-    given = list(readers) if isinstance(readers, (list, tuple)) else [readers]
-    found = dict.fromkeys(_reader(plan, asked, tensor, reader) for reader in given)
-    if not found:
-        raise ScheduleError(asked, "no reader is given, so nothing would read the copy", _readers_of(plan, tensor))
+    found = chosen_readers(plan, asked, tensor, readers)
     axes = tuple(data_axis(f"ax{number}", extent) for number, extent in enumerate(tensor.shape))
     body = (element(tensor, (axis.var for axis in axes)),)
     copy = ComputeOp(f"{tensor.name}.{scope}", axes, body, tensor.op.tag, None, caller())
     cache = initial(copy, is_output=False, group=_group(plan, tensor), feeds=None).replace(scope=scope)
     changed = [_reads_copy(plan.states[op], tensor, copy.output(0)) for op in found]
     return Rewrite((cache, *changed), copy.output(0))
+
+
+def chosen_readers(plan: Plan, asked: str, tensor: Tensor, readers: Readers) -> list[Operation]:
+    """Return the stages named as readers of a copy; raise where there is none, or one that cannot read it."""
+    given = list(readers) if isinstance(readers, (list, tuple)) else [readers]
+    found = list(dict.fromkeys(_reader(plan, asked, tensor, reader) for reader in given))
+    if not found:
+        raise ScheduleError(asked, "no reader is given, so nothing would read the copy", _readers_of(plan, tensor))
+    return found
 
 
 def name_of(tensor: Any) -> str:

@@ -20,6 +20,9 @@ def declared_domains(state: StageState, sizes: Exact | None = None) -> Domains:
     for axis in own_axes(state.definition):
         assert axis.dom is not None
         domains[axis] = Range(ZERO, exact(axis.dom.extent))
+    for axis in state.env:
+        assert axis.dom is not None
+        domains[axis] = Range(ZERO, exact(axis.dom.extent))
     bound = {axis for axis, mark in state.loops.items() if mark.thread is not None}
     for relation in state.relations:
         relation.domain_down(domains, bound, exact)

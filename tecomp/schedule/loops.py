@@ -14,6 +14,8 @@ from ..ir.axis import AxisKind, IterVar, Range
 from ..ir.expr import Const, Var
 from ..ir.node import Expr
 from .axis import cannot, check_has_loops, leaf, names, plain_leaf
+from .extent import computes_all, constant, declared_domains
+from .hybrid import check_order
 from .primitive import Change, primitive
 from .quantity import check_quantity
 from .ragged import check_inside
@@ -24,19 +26,27 @@ from .view import StageView
 
 @primitive
 def split(
-    stage: StageView, axis: IterVar, factor: int | Expr | None = None, nparts: int | Expr | None = None
+    stage: StageView,
+    axis: IterVar,
+    factor: int | Expr | None = None,
+    nparts: int | Expr | None = None,
+    disable_predication: bool = False,
 ) -> Change[tuple[IterVar, IterVar]]:
     """Split a loop in two; return (outer, inner).
 
     `factor` is how many iterations the inner loop has, or `nparts` how many the outer one has; give one of both. It may
-    be an expression over sizes, and need not divide the extent: the rest is guarded.
+    be an expression over sizes, and need not divide the extent: the rest is guarded. With `disable_predication` there
+    is no guard: the length must divide the extent, and where only a call can tell, the call is refused if it does not.
 
         for i in range(n):            for i.outer in range((n + 3) // 4):
             C[i] = ...          ->        for i.inner in range(4):                    # factor=4
                                               if i.outer * 4 + i.inner < n:
                                                   C[i.outer * 4 + i.inner] = ...
     """
-    return _split(stage, axis, factor, nparts)
+    if not isinstance(disable_predication, bool):
+        because = f"it is of type {type(disable_predication).__name__}"
+        raise UserTypeError(f"split: disable_predication={disable_predication!r}", because, "True or False")
+    return _split(stage, axis, factor, nparts, disable_predication)
 
 
 @primitive
@@ -96,7 +106,9 @@ def tile(
     return _reorder(stage.after(state), tiles), tiles
 
 
-def _split(stage: StageView, axis: IterVar, factor: Any, nparts: Any) -> Change[tuple[IterVar, IterVar]]:
+def _split(
+    stage: StageView, axis: IterVar, factor: Any, nparts: Any, whole: bool = False
+) -> Change[tuple[IterVar, IterVar]]:
     parent = plain_leaf(stage, "split", axis)
     if (factor is None) == (nparts is None):
         count = "neither" if factor is None else "both"
@@ -105,9 +117,24 @@ def _split(stage: StageView, axis: IterVar, factor: Any, nparts: Any) -> Change[
             because="one of them says how long the inner or the outer loop is, and the other length follows",
             legal="factor=4 (four iterations inside), or nparts=4 (four outside)",
         )
-    outer, inner = _derived(parent, f"{parent.name}.outer"), _derived(parent, f"{parent.name}.inner")
+    outer, inner = derived(parent, f"{parent.name}.outer"), derived(parent, f"{parent.name}.inner")
     lengths = [None if length is None else _length(stage, parent, length) for length in (factor, nparts)]
-    return _replaced(stage.state, Split(parent, outer, inner, *lengths)), (outer, inner)
+    if whole:
+        _check_divides(stage, parent, next(length for length in lengths if length is not None))
+    return _replaced(stage.state, Split(parent, outer, inner, *lengths, whole)), (outer, inner)
+
+
+def _check_divides(stage: StageView, axis: IterVar, length: Expr) -> None:
+    """Raise ScheduleError where a length is known not to divide the loop's extent."""
+    if not computes_all(stage.state):
+        return
+    extent, pieces = constant(declared_domains(stage.state)[axis].extent), constant(length)
+    if extent is not None and pieces is not None and pieces <= extent and extent % pieces:
+        raise ScheduleError(
+            f"split: '{axis.name}' of '{stage.name}' without predication",
+            because=f"{pieces} does not divide its extent {extent}",
+            legal="a length that divides the extent, or the split with its guard",
+        )
 
 
 def _length(stage: StageView, axis: IterVar, length: Any) -> Expr:
@@ -125,18 +152,27 @@ def _length(stage: StageView, axis: IterVar, length: Any) -> Expr:
 
 
 def _singleton(state: StageState) -> Change[IterVar]:
-    zero, one = make.const(0), make.const(1)
-    axis = IterVar(Range(zero, one), Var("singleton", INT32, zero, one), AxisKind.DATA)
+    axis = single_axis()
     relations = (*state.relations, Singleton(axis))
     return state.replace(axes=(*state.axes, axis), leaves=(axis, *state.leaves), relations=relations), axis
 
 
+def single_axis() -> IterVar:
+    """Return a new axis of one value."""
+    zero, one = make.const(0), make.const(1)
+    return IterVar(Range(zero, one), Var("singleton", INT32, zero, one), AxisKind.DATA)
+
+
 def _fuse(state: StageState, outer: IterVar, inner: IterVar) -> Change[IterVar]:
-    """Fuse two neighbours; what holds a part of a reduction is a reduction."""
+    fused = fused_axis(outer, inner)
+    return _replaced(state, Fuse(outer, inner, fused)), fused
+
+
+def fused_axis(outer: IterVar, inner: IterVar) -> IterVar:
+    """Return a new axis for two neighbours; what holds a part of a reduction is a reduction."""
     kind = outer.kind if outer.kind is not AxisKind.DATA else inner.kind
     dtype = make.promoted(outer.dtype, inner.dtype)
-    fused = IterVar(None, Var(f"{outer.name}.{inner.name}.fused", dtype, make.const(0, dtype)), kind)
-    return _replaced(state, Fuse(outer, inner, fused)), fused
+    return IterVar(None, Var(f"{outer.name}.{inner.name}.fused", dtype, make.const(0, dtype)), kind)
 
 
 def _reorder(stage: StageView, axes: Sequence[IterVar]) -> StageState:
@@ -148,10 +184,11 @@ def _reorder(stage: StageView, axes: Sequence[IterVar]) -> StageState:
     state = stage.state
     state = state.replace(leaves=tuple(next(supply) if axis in moved else axis for axis in state.leaves))
     check_inside("reorder", state)
+    check_order(stage.state, state)
     return state
 
 
-def _derived(parent: IterVar, name: str) -> IterVar:
+def derived(parent: IterVar, name: str) -> IterVar:
     """Return a new axis made of `parent`; its extent is known once the stage's region is."""
     return IterVar(None, Var(name, parent.dtype, make.const(0, parent.dtype)), parent.kind)
 

@@ -14,7 +14,8 @@ from ..te.axis import THREAD_TAGS, VIRTUAL_TAGS
 from .axis import cannot, data_axes_of, describe, leaf, plain_leaf
 from .extent import computes_all, constant, declared_domains, show, thread_extent
 from .primitive import Change, primitive
-from .stage import LoopMark, StageState
+from .relation import carrying
+from .stage import IN_ORDER, LoopMark, StageState, own_axes
 from .view import StageView
 
 MAX_LANES: Final = 1024
@@ -56,11 +57,14 @@ def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
         for i.outer in range((n + 63) // 64):            with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=64):
             for i.inner in range(64):             ->         i = blockIdx_x * 64 + threadIdx_x
                 i = i.outer * 64 + i.inner                   ...
+
+    Of a loop that reduces, each thread of a block folds what its iteration gives; then these parts are joined, and the
+    result is there for all of them. Such loops count as inside the loops over data, wherever they stand.
     """
     tag = _thread_tag(thread)
     kind = LoopKind.VIRTUAL if tag in VIRTUAL_TAGS else LoopKind.THREAD
     if leaf(stage, "bind", axis).kind is AxisKind.REDUCE:
-        raise _bound_reduction(stage, axis, tag)
+        _check_reduction(stage, axis, tag)
     found = plain_leaf(stage, "bind", axis)
     for other, mark in stage.state.loops.items():
         if mark.thread is thread or (mark.kind is kind is LoopKind.THREAD and _tag(mark) == tag):
@@ -162,6 +166,8 @@ def _marked(stage: StageView, axis: Any, verb: str) -> StageState:
     mark = stage.state.mark(found)
     if mark.kind is not LoopKind.SERIAL:
         raise cannot(verb, found, stage, f"it is {describe(mark)} already", "one of both")
+    if mark.prefetches and kind not in IN_ORDER:
+        raise cannot(verb, found, stage, f"it is {describe(mark)} for its next iterations", "one of both")
     if kind is LoopKind.PARALLEL:
         _check_alone(stage, found)
     elif computes_all(stage.state):
@@ -193,12 +199,19 @@ def _tag(mark: LoopMark) -> str:
     return "" if mark.thread is None else mark.thread.thread_tag
 
 
-def _bound_reduction(stage: StageView, axis: IterVar, tag: str) -> ScheduleError:
-    because = "reducing across threads is not available yet"
-    if tag.startswith("blockIdx") or tag in VIRTUAL_TAGS:
+def _check_reduction(stage: StageView, axis: IterVar, tag: str) -> None:
+    """Raise ScheduleError where what the iterations of a loop that reduces compute could not be combined."""
+    state = stage.state
+    if not tag.startswith("threadIdx"):
         who = "virtual threads" if tag in VIRTUAL_TAGS else "blocks"
         because = f"its iterations combine into one element, and {who} cannot combine what they computed"
-    return cannot("bind", axis, stage, because, data_axes_of(stage), to=tag)
+        legal = f"{data_axes_of(stage)}; threadIdx; or s.rfactor, for a data axis to bind"
+        raise cannot("bind", axis, stage, because, legal, to=tag)
+    data = (own for own in own_axes(state.op) if own.kind is AxisKind.DATA)
+    fused = next((own for own in data if axis in carrying([own], state.relations)), None)
+    if fused is not None:
+        because = f"'{fused.name}' of the data is fused into it, so its iterations are of several elements"
+        raise cannot("bind", axis, stage, because, "fuse reduce axes with each other only", to=tag)
 
 
 def _check_declared(stage: StageView, axis: IterVar, thread: IterVar) -> None:

@@ -9,6 +9,8 @@ from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.visit import walk
+from ..te.extern_op import ExternOp
+from ..te.hybrid import HybridOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
 from .axis import as_axis, check_has_loops, loops_of, why_no_leaf
 from .primitive import Change, primitive
@@ -17,8 +19,8 @@ from .relation import carrying
 from .stage import INLINE, At, StageState
 from .view import StageView
 
-SCOPES: Final = ("global", "shared", "local")
-"""The memories a result may be kept in: everyone's, a block's, a thread's."""
+SCOPES: Final = ("global", "shared", "shared.dyn", "local")
+"""The memories a result may be kept in: everyone's, a block's (of a size that its launch says: dyn), a thread's."""
 
 
 class Reason(NamedTuple):
@@ -186,6 +188,8 @@ def _fixed(stage: StageView) -> Reason | None:
     if scan is not None:
         because = f"'{name}' is the init of scan '{scan.name}', and is computed before its time loop"
         return Reason(because, "compute_at for what it reads")
+    if isinstance(stage.op, ExternOp):
+        return Reason(f"'{name}' is {_kind(stage.op)}, which runs once and as a whole", "compute_root")
     if isinstance(stage.op, ScanOp):
         return Reason(f"'{name}' is a scan, and scans inside other stages' loops are not available yet", "compute_root")
     return None
@@ -195,8 +199,16 @@ def _no_loop(target: StageView, axis: IterVar) -> Reason | None:
     """Say why `axis` is no loop of the target."""
     if isinstance(target.op, PlaceholderOp):
         return Reason(f"'{target.name}' is a placeholder and has no loops", "a stage that is computed")
+    if isinstance(target.op, ExternOp):
+        because = f"'{target.name}' is {_kind(target.op)}: its loops are its own, and it reads its inputs whole"
+        return Reason(because, "compute_root, or a loop of another stage that is around all readers")
     if target.state.attach is INLINE:
         return Reason(f"'{target.name}' is inlined and has no loops", f"s[{target.name}].compute_root() first")
+    if axis in target.state.by_intrinsic:
+        tensorized = target.state.tensorized
+        assert tensorized is not None
+        because = f"the intrinsic '{tensorized.intrin.name}' takes the place of that loop"
+        return Reason(because, f"a loop outside '{tensorized.axis.name}' of '{target.name}'")
     because = why_no_leaf(target, axis)
     return Reason(f"'{axis.name}' is no loop of it: {because}", loops_of(target)) if because else None
 
@@ -226,7 +238,10 @@ def _no_inlining(stage: StageView) -> Reason | None:
     """Say what about the stage keeps it from being inlined."""
     op, state = stage.op, stage.state
     if not isinstance(op, ComputeOp):
-        return Reason("is a scan" if isinstance(op, ScanOp) else "is a placeholder", "compute_inline of a compute")
+        return Reason(f"is {_kind(op)}", "compute_inline of a compute")
+    reader = next((reader for reader in stage.plan.readers[stage.origin] if _needs_memory(reader)), None)
+    if reader is not None:
+        return Reason(f"is read by the opaque operation '{reader.name}', which needs it in memory,", "compute_root")
     if op.reduce_axis:
         return Reason("has a reduction", "use compute_at")
     if state.is_output:
@@ -245,6 +260,26 @@ def _no_inlining(stage: StageView) -> Reason | None:
     return None
 
 
+def _needs_memory(reader: Operation) -> bool:
+    """Return whether a stage reads what no formula can replace: an opaque body, where it is no hybrid function."""
+    return isinstance(reader, ExternOp) and not isinstance(reader, HybridOp)
+
+
+_KINDS: Final = {
+    ScanOp: "a scan",
+    PlaceholderOp: "a placeholder",
+    HybridOp: "a hybrid function",
+    ExternOp: "an opaque operation",
+}
+"""What an operation is that has no formula, the special kinds first."""
+
+
+def _kind(op: Operation) -> str:
+    return next(said for known, said in _KINDS.items() if isinstance(op, known))
+
+
 def _scheduled(state: StageState) -> bool:
     """Return whether a primitive said anything of the stage that inlining would lose."""
-    return state.leaves is not state.axes or bool(state.loops or state.scope) or state.store_predicate is not None
+    changed = state.leaves is not state.axes or bool(state.loops or state.scope or state.layout)
+    changed = changed or bool(state.alignments) or state.double_buffered
+    return changed or state.store_predicate is not None or state.tensorized is not None

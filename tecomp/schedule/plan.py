@@ -54,6 +54,10 @@ class Plan:
         self.applied: list[Applied] = []
         self._sources: tuple[Operation, frozenset[Operation]] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the stages first, each after those it reads: so deep a chain is a list for pickle."""
+        return {"ops": self.ops} | self.__dict__
+
     def commit(self, states: Iterable[StageState], applied: Applied) -> None:
         """Make `states` the records of their stages, new ones among them, and note by which call."""
         for state in states:

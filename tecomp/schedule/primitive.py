@@ -22,7 +22,8 @@ from .view import StageView
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Change: TypeAlias = tuple[StageState, R]
+Change: TypeAlias = tuple[StageState | tuple[StageState, ...], R]
+"""The record of the stage (with those of others, where they change too), and what the call returns."""
 
 
 class Primitive(NamedTuple):
@@ -44,10 +45,11 @@ def primitive(change: Callable[Concatenate[StageView, P], Change[R]]) -> Callabl
 
     @wraps(change)
     def apply(stage: StageView, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        state, result = change(stage, *args, **kwargs)
+        changed, result = change(stage, *args, **kwargs)
+        states = changed if isinstance(changed, tuple) else (changed,)
         given = dict(signature.bind(stage, *args, **kwargs).arguments)
         given.pop(next(iter(signature.parameters)))
-        stage.plan.commit((state,), Applied(name, stage.name, given, caller(), stage.origin, result))
+        stage.plan.commit(states, Applied(name, stage.name, given, caller(), stage.origin, result))
         return result
 
     return apply

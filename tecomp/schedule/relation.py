@@ -34,13 +34,17 @@ ZERO, ONE = make.const(0, INDEX), make.const(1, INDEX)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """`parent` in pieces: `inner` of `factor` iterations, or `outer` of `nparts`; exactly one of both is given."""
+    """`parent` in pieces: `inner` of `factor` iterations, or `outer` of `nparts`; exactly one of both is given.
+
+    `whole` declares that they leave no rest: what is lowered from it needs no guard, and must require as much.
+    """
 
     parent: IterVar
     outer: IterVar
     inner: IterVar
     factor: Expr | None
     nparts: Expr | None
+    whole: bool = False
 
     @property
     def parents(self) -> tuple[IterVar, ...]:
@@ -56,7 +60,8 @@ class Split:
         """Fill the domains of both children.
 
         The one of given length is cut to the parent's extent where that is provably shorter, unless it is in `kept`
-        (bound to a thread axis, whose extent other stages share), or its length would no longer be constant. The other
+        (bound to a thread axis, whose extent other stages share; in the place of which an instruction stands, whose
+        length is its own), or its length would no longer be constant. The other
         one is as long as it takes. A symbolic length that is 0 for some sizes counts as 1 there.
         """
         given, other = (self.outer, self.inner) if self.factor is None else (self.inner, self.outer)
@@ -158,6 +163,11 @@ class Singleton:
 
 
 Relation: TypeAlias = Split | Fuse | Singleton
+
+
+def is_whole(relation: Relation) -> bool:
+    """Return whether a relation is a split that is declared to leave no rest."""
+    return isinstance(relation, Split) and relation.whole
 
 
 def carrying(axes: Iterable[IterVar], relations: Sequence[Relation]) -> set[IterVar]:

@@ -16,13 +16,18 @@ from typing import Any
 from ..errors import ScheduleError, UserError, UserTypeError
 from ..te.legality import check_graph
 from ..te.tensor import Operation, PlaceholderOp, Tensor
-from . import loops, mark, place
+from . import loops, mark, place, prefetch, storage, tensorize
 from .cache_read import cache_read
 from .cache_write import cache_write
+from .duplicate import duplicate
+from .env import env_threads
+from .group import Group, Members, group_of
 from .plan import Applied, Plan
+from .reverse import reverse_compute_at
 from .rfactor import rfactor
 from .sketch import sketch
 from .text import replay
+from .transform import transform_layout
 from .view import StageView
 
 
@@ -41,12 +46,22 @@ class Stage(StageView):
     unroll = mark.unroll
     parallel = mark.parallel
     pragma = mark.pragma
+    prefetch = prefetch.prefetch
+    tensorize = tensorize.tensorize
 
     compute_at = place.compute_at
+    env_threads = env_threads
     compute_inline = place.compute_inline
     compute_root = place.compute_root
     set_scope = place.set_scope
     set_store_predicate = place.set_store_predicate
+
+    reverse_compute_at = reverse_compute_at
+
+    transform_layout = transform_layout
+    storage_align = storage.storage_align
+    double_buffer = storage.double_buffer
+    rolling_buffer = storage.rolling_buffer
 
 
 class Schedule(Plan):
@@ -55,10 +70,21 @@ class Schedule(Plan):
     def __init__(self, outputs: Sequence[Operation]) -> None:
         super().__init__(outputs)
         self._stages: dict[Operation, Stage] = {}
+        self.regions: list[Group] = []
+        """The groups made so far."""
 
     cache_read = cache_read
     cache_write = cache_write
+    duplicate = duplicate
     rfactor = rfactor
+
+    def create_group(self, outputs: Members, inputs: Members, include_inputs: bool = False) -> Group:
+        """Return the stages that `outputs` need and that need `inputs` as a group, which moves as one.
+
+        `include_inputs` makes the inputs themselves members, where they are computed.
+        """
+        self.regions.append(group_of(self, outputs, inputs, include_inputs))
+        return self.regions[-1]
 
     @property
     def stages(self) -> tuple[Stage, ...]:

@@ -75,6 +75,8 @@ def _heading(plan: Plan, state: StageState) -> str:
         "output": state.is_output,
         "inlined": state.attach is INLINE,
         f"in {state.scope}": state.scope,
+        "padded": state.alignments,
+        "double buffered": state.double_buffered,
     }
     if state.feeds is not None:
         notes[f"{'update' if state.is_update else 'init'} of {state.feeds.name}"] = True
@@ -90,8 +92,10 @@ def _loop(state: StageState, axis: IterVar, domains: Domains) -> str:
         return f"for {axis.name} at the step of {state.feeds.name}"
     mark = state.mark(axis)
     hints = "".join(f", {name}={value}" for name, value in mark.pragmas)
+    hints += "".join(f", prefetch={ahead.tensor.name} {ahead.offset} ahead" for ahead in mark.prefetches)
     kind = " reduce" if axis.kind is AxisKind.REDUCE else ""
-    return f"for{kind} {axis.name} in {_kind(mark)}({_range(axis, domains)}{hints})"
+    by = state.tensorized.intrin.name if state.tensorized is not None and axis is state.tensorized.axis else ""
+    return f"for{kind} {axis.name} in {_kind(mark)}({_range(axis, domains)}{hints}){by and f' by {by}'}"
 
 
 def _kind(mark: LoopMark) -> str:

@@ -3,16 +3,22 @@ returns another one."""
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.stmt import LoopKind
-from ..te.tensor import ComputeOp, Operation, ScanOp
+from ..te.axis import thread_axis
+from ..te.hybrid import HybridOp
+from ..te.tensor import ComputeOp, Operation, ScanOp, Tensor
+from ..te.tensor_compute import TensorComputeOp
+from ..te.tensor_intrin import TensorIntrin
+from .layout import Layout
 from .relation import Relation
 
 
@@ -42,13 +48,47 @@ ROOT, INLINE, SCAN = Fixed.ROOT, Fixed.INLINE, Fixed.SCAN
 Attach: TypeAlias = Fixed | At
 
 
+class Prefetch(NamedTuple):
+    """What the iteration `offset` later reads of a tensor is asked for."""
+
+    tensor: Tensor
+    offset: int
+
+
 class LoopMark(NamedTuple):
     """How a leaf's iterations run; `thread` is the axis of the GPU it is bound to, pragmas are (name, value) pairs."""
 
     kind: LoopKind = LoopKind.SERIAL
     thread: IterVar | None = None
     pragmas: tuple[tuple[str, Any], ...] = ()
+    prefetches: tuple[Prefetch, ...] = ()
 
+
+IN_ORDER: Final = (LoopKind.SERIAL, LoopKind.UNROLLED)
+"""The kinds of loop whose iterations follow each other."""
+
+
+class Tensorized(NamedTuple):
+    """The leaves from `axis` inward are computed by an instruction."""
+
+    axis: IterVar
+    intrin: TensorIntrin
+
+
+class Alignment(NamedTuple):
+    """Neighbours along a dimension lie `offset` elements apart, modulo `factor`."""
+
+    dimension: int
+    factor: int
+    offset: int
+
+
+
+def _view(marks: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(marks)
+
+
+copyreg.pickle(MappingProxyType, lambda marks: (_view, (dict(marks),)))  # a record's marks are such a view
 
 UNMARKED = LoopMark()
 NO_MARKS: Mapping[IterVar, LoopMark] = MappingProxyType({})
@@ -73,7 +113,18 @@ class StageState:
     attach: Attach = ROOT
     scope: str = ""
     """global, shared or local; empty where the threads around the stage decide."""
+    layout: Layout | None = None
+    """Where an element lies in memory, where that is not at its own indices."""
+    alignments: tuple[Alignment, ...] = ()
+    """How far apart neighbours lie, for the dimensions of which something was said."""
+    double_buffered: bool = False
+    """Whether an iteration of the loop around it computes what the next one reads."""
+    rolling: bool = False
+    """Whether an iteration of the loops around it computes only what no earlier one did."""
     store_predicate: Expr | None = None
+    tensorized: Tensorized | None = None
+    env: tuple[IterVar, ...] = ()
+    """Of a scan: the threads that live over all its steps; they are its outermost leaves."""
     is_output: bool = False
     group: ScanOp | None = None
     """The scan that computes this stage at each of its steps."""
@@ -95,6 +146,11 @@ class StageState:
     def with_mark(self, axis: IterVar, mark: LoopMark) -> Self:
         """Return this record with the loop `axis` running so."""
         return self.replace(loops=MappingProxyType({**self.loops, axis: mark}))
+
+    @property
+    def by_intrinsic(self) -> tuple[IterVar, ...]:
+        """The leaves in whose place an instruction stands; none where there is no instruction."""
+        return () if self.tensorized is None else self.leaves[self.leaves.index(self.tensorized.axis) :]
 
     @property
     def is_update(self) -> bool:
@@ -120,14 +176,33 @@ class StageState:
 
 
 def initial(op: Operation, *, is_output: bool, group: ScanOp | None, feeds: ScanOp | None) -> StageState:
-    """Return the record of a stage before any primitive: its axes as serial loops, data before reduction."""
+    """Return the record of a stage before any primitive: its axes as serial loops, data before reduction.
+
+    What the call of a tensor intrinsic runs over stands innermost; the loops of a hybrid function run as it says.
+    """
     axes = own_axes(op)
     state = StageState(op, op, axes, axes, is_output=is_output, group=group, feeds=feeds)
+    if isinstance(op, TensorComputeOp):
+        outside = tuple(axis for axis in axes if axis not in op.within)
+        state = state.replace(leaves=(*outside, *op.within), tensorized=Tensorized(op.within[0], op.intrin))
+    if isinstance(op, HybridOp):
+        state = state.replace(loops=MappingProxyType(_declared_marks(op)))
     return state.replace(attach=state.default_attach)
+
+
+def _declared_marks(op: HybridOp) -> dict[IterVar, LoopMark]:
+    """Return how the loops run of which a hybrid function says more than range."""
+    return {
+        axis: LoopMark(loop.kind, thread_axis(loop.thread) if loop.thread else None)
+        for axis, loop in zip(op.spine, op.nest, strict=True)
+        if loop.kind is not LoopKind.SERIAL
+    }
 
 
 def own_axes(op: Operation) -> tuple[IterVar, ...]:
     """Return the axes an operation is declared over that can be loops."""
     if isinstance(op, ScanOp):
         return (op.scan_axis,)
+    if isinstance(op, HybridOp):
+        return op.spine
     return (*op.axis, *op.reduce_axis) if isinstance(op, ComputeOp) else ()

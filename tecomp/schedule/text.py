@@ -12,25 +12,30 @@ Executed with `s` a schedule fresh from `te.create_schedule` and `te` at hand, t
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from inspect import Parameter
-from typing import Any, SupportsIndex
+from types import MappingProxyType
+from typing import Any, Final, SupportsIndex
 
 from ..ir.axis import AxisKind, IterVar
 from ..ir.expr import Var
 from ..ir.node import Expr
 from ..ir.text_expr import Names
+from ..te.hybrid import HybridOp
 from ..te.tensor import ComputeOp, Operation, ScanOp, Tensor
 from ..te.tensor_intrin import TensorIntrin
+from .index_map import IndexMap
 from .plan import Applied, Plan
 from .primitive import PRIMITIVES
 from .quantity import spell
 from .view import StageView
 
+NO_SIZES: Final[Mapping[Var, str]] = MappingProxyType({})
 
-def replay(plan: Plan) -> str:
-    """Return the text; empty when no primitive was applied."""
-    script = _Script(plan)
+
+def replay(plan: Plan, sizes: Mapping[Var, str] = NO_SIZES) -> str:
+    """Return the text; empty when no primitive was applied. `sizes` are names that are known where it is read."""
+    script = _Script(plan, sizes)
     calls = [script.call(applied) for applied in plan.applied]
     stages = [
         f"{script.stages[op]} = s.stages[{number}].op" for number, op in enumerate(plan.declared) if op in script.stages
@@ -43,10 +48,10 @@ def replay(plan: Plan) -> str:
 class _Script:
     """Writes calls, and notes which stages, sizes and thread axes they name."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, sizes: Mapping[Var, str]) -> None:
+        self.plan, self.known = plan, sizes
         self.names = Names()
-        self.names.taken |= {"s", "te"}
+        self.names.taken |= {"s", "te", *sizes.values()}
         self.stages: dict[Operation, str] = {}
         self.sizes: dict[Var, str] = {}
         """The line that defines each size."""
@@ -68,12 +73,15 @@ class _Script:
         owner = "s" if applied.definitions else f"s[{self.stage(applied.op)}]"
         text = f"{owner}.{applied.primitive}({arguments})"
         made = applied.result if isinstance(applied.result, (tuple, list)) else (applied.result,)
-        new = [part for part in made if isinstance(part, Tensor) or self.is_new_axis(part)]
-        left = ", ".join(map(self.define, new))
+        new = {id(part) for part in made if isinstance(part, Tensor) or self.is_new_axis(part)}
+        left = ", ".join(self.define(part) if id(part) in new else "_" for part in made)
         for definition in applied.definitions:
             self.define_axes(definition)
-        several = "[" + left + "]" if isinstance(applied.result, list) else left
-        return f"{several} = {text}" if new else text
+        if isinstance(applied.result, list):
+            left = f"[{left}]"
+        elif isinstance(applied.result, tuple) and len(made) == 1:
+            left += ","
+        return f"{left} = {text}" if new else text
 
     def is_new_axis(self, part: Any) -> bool:
         return isinstance(part, IterVar) and part.var not in self.axes
@@ -125,9 +133,21 @@ class _Script:
             return self.thread(value) if value.kind is AxisKind.THREAD else self.variable(value.var)
         if isinstance(value, Expr):
             return spell(value, self.variable)
+        if isinstance(value, IndexMap):
+            return self.function(value)
         if isinstance(value, SupportsIndex) and not isinstance(value, bool):
             return str(operator.index(value))
         return repr(value)
+
+    def function(self, value: IndexMap) -> str:
+        """Return a map of indices as a lambda."""
+        names = {parameter: f"i{number}" for number, parameter in enumerate(value.parameters)}
+
+        def name(var: Var) -> str:
+            return names.get(var) or self.variable(var)
+
+        parts = (spell(part, name) if isinstance(part, Expr) else repr(part) for part in value.parts())
+        return f"lambda {', '.join(names.values())}: [{', '.join(parts)}]".replace("lambda :", "lambda:")
 
     def stage(self, op: Operation) -> str:
         """Return the name of an operation; its axes are written with it."""
@@ -157,6 +177,8 @@ class _Script:
 
     def variable(self, var: Var) -> str:
         """Return how a variable is written: as its axis, or as a size, which some stage's shape gives."""
+        if var in self.known:
+            return self.known[var]
         if var in self.axes:
             return self.axes[var]
         if var in self.bound:
@@ -190,4 +212,6 @@ def _axes(op: Operation) -> dict[str, tuple[IterVar, ...]]:
     """Return an operation's own axes, by how its attribute names each."""
     if isinstance(op, ComputeOp):
         return {"axis[{}]": op.axis, "reduce_axis[{}]": op.reduce_axis}
+    if isinstance(op, HybridOp):
+        return {"axis[{}]": op.axis}
     return {"scan_axis": (op.scan_axis,)} if isinstance(op, ScanOp) else {}

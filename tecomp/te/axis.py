@@ -14,9 +14,11 @@ from ..ir.node import Expr
 from .shape import name_of, plain
 from .tensor import ComputeOp
 
+VIRTUAL_TAGS = ("vthread", *(f"vthread.{dim}" for dim in "xyz"), "cthread")
+"""Virtual threads: several of them are one real thread's work."""
 THREAD_TAGS = (
     *(f"{level}Idx.{dim}" for level in ("block", "thread") for dim in "xyz"),
-    "vthread", *(f"vthread.{dim}" for dim in "xyz"),
+    *VIRTUAL_TAGS,
 )  # fmt: skip
 
 
@@ -28,6 +30,13 @@ class ReduceAxis(IterVar):
     def __init__(self, dom: Range, var: Var) -> None:
         super().__init__(dom, var, AxisKind.REDUCE)
         self._user: weakref.ref[ComputeOp] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with the compute that it knows."""
+        return ReduceAxis, (self.dom, self.var), self.user
+
+    def __setstate__(self, user: ComputeOp) -> None:
+        self.user = user
 
     @property
     def user(self) -> ComputeOp | None:

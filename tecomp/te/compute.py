@@ -18,6 +18,8 @@ from .ranges import check_accesses
 from .shape import name_of, plain, shape_of
 from .tag import tag_of
 from .tensor import ComputeOp
+from .tensor_compute import Note, tensor_compute
+from .tensor_intrin import TensorIntrinCall
 
 
 def compute(
@@ -31,7 +33,8 @@ def compute(
     """Return the tensor, or the tuple of tensors, of `shape` whose elements `fcompute` gives.
 
     fcompute       gets one axis for each dimension and returns an expression, or a tuple of them for several outputs;
-                   a reduction must be the whole of it. Axes are named by its arguments
+                   a reduction must be the whole of it. Axes are named by its arguments. The call of a tensor
+                   intrinsic must be the whole of it too, and computes the dimensions that no argument names
     varargs_names  names the axes that a `*args` argument takes
 
         C = te.compute((n, m), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
@@ -43,13 +46,17 @@ def compute(
     names = _axis_names(asked, fcompute, len(extents), varargs_names)
     axes = tuple(
         make_axis(axis, Range(make.const(0, extent.dtype), extent), AxisKind.DATA)
-        for axis, extent in zip(names, extents, strict=True)
+        for axis, extent in zip(names, extents, strict=False)
     )
-    body = body_of(asked, fcompute(*(axis.var for axis in axes)), axes)
-    op = ComputeOp(name, axes, body, tag_of(tag), attrs, caller())
+    result = fcompute(*(axis.var for axis in axes))
+    if isinstance(result, TensorIntrinCall):
+        op = tensor_compute(asked, result, axes, extents[len(axes) :], Note(name, tag_of(tag), attrs, caller()))
+    else:
+        _check_all_named(asked, len(axes), len(extents))
+        op = ComputeOp(name, axes, body_of(asked, result, axes), tag_of(tag), attrs, caller())
     claim_reduce_axes(op)
     check_accesses(op)
-    return op.outputs if len(body) > 1 else op.output(0)
+    return op.outputs if len(op.outputs) > 1 else op.output(0)
 
 
 def _check_axis_type(asked: str, extent: Expr) -> None:
@@ -60,7 +67,7 @@ def _check_axis_type(asked: str, extent: Expr) -> None:
 
 
 def _axis_names(asked: str, fcompute: Callable[..., Any], ndim: int, varargs_names: Sequence[str] | None) -> list[str]:
-    """Return the names of the axes; UserError unless the function takes as many as there are dimensions."""
+    """Return the names of the axes that the function takes; UserError where these are more than the dimensions."""
     if not callable(fcompute):
         raise UserTypeError(
             f"{asked}: {fcompute!r} as the formula", because="it is no function", legal="lambda i, j: A[i, j] + 1"
@@ -75,14 +82,9 @@ def _axis_names(asked: str, fcompute: Callable[..., Any], ndim: int, varargs_nam
         raise UserTypeError(
             f"{asked}: the formula needs {needed[0]}= by name", because="axes are given by position", legal=_legal(ndim)
         )
-    if len(named) > ndim or (len(named) < ndim and not variable):
-        raise UserTypeError(
-            f"{asked}: a formula of {_arguments(len(named))} for {ndim} dimension{'' if ndim == 1 else 's'}",
-            because="it takes one argument for each dimension"
-            + (f", and *{variable[0]} takes the others" if variable else ""),
-            legal=_legal(ndim),
-        )
-    count = ndim - len(named)
+    if len(named) > ndim:
+        raise _miscounted(asked, len(named), ndim, variable)
+    count = ndim - len(named) if variable else 0
     if varargs_names is not None and len(varargs_names) != count:
         raise UserError(
             f"{asked}: varargs_names={list(varargs_names)}",
@@ -91,6 +93,21 @@ def _axis_names(asked: str, fcompute: Callable[..., Any], ndim: int, varargs_nam
         )
     taken = list(varargs_names) if varargs_names is not None else [f"{variable[0]}{at}" for at in range(count)]
     return [_readable(name, dim) for dim, name in enumerate([*named, *taken])]
+
+
+def _check_all_named(asked: str, named: int, ndim: int) -> None:
+    """Raise UserTypeError for a formula of fewer arguments than dimensions."""
+    if named < ndim:
+        raise _miscounted(asked, named, ndim, [])
+
+
+def _miscounted(asked: str, named: int, ndim: int, variable: Sequence[str]) -> UserTypeError:
+    return UserTypeError(
+        f"{asked}: a formula of {_arguments(named)} for {ndim} dimension{'' if ndim == 1 else 's'}",
+        because="it takes one argument for each dimension"
+        + (f", and *{variable[0]} takes the others" if variable else ""),
+        legal=_legal(ndim),
+    )
 
 
 def _readable(name: str, dim: int) -> str:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class TensorSlice(Operators):
-    """A tensor with its first indices given; it takes the others by [] and is a number once all are there."""
+    """A tensor with its first indices given; it takes the others by [] and is a number once all are there.
+
+    An index may be a slice: such a part of a tensor is what a tensor intrinsic is called on, and never a number.
+    """
 
     __slots__ = ("indices", "tensor")
 
@@ -38,11 +41,12 @@ class TensorSlice(Operators):
         raise no_sequence(self.tensor)
 
     def as_expr(self) -> Expr:
-        """Return the element; UserError while indices are missing."""
-        return read(self.tensor, self.indices)
+        """Return the element; UserError for a slice, and while indices are missing."""
+        return read(self.tensor, [_index(self.tensor, at, index) for at, index in enumerate(self.indices)])
 
     def __repr__(self) -> str:
-        return f"{self.tensor.name}[{', '.join(map(plain, self.indices))}, ...]"
+        given = [_slice_text(part) if isinstance(part, slice) else plain(part) for part in self.indices]
+        return f"{self.tensor.name}[{', '.join([*given, *(['...'] if len(given) < self.tensor.ndim else [])])}]"
 
 
 def read(tensor: Tensor, indices: Iterable[Any]) -> TensorRead:
@@ -58,11 +62,13 @@ def read(tensor: Tensor, indices: Iterable[Any]) -> TensorRead:
 
 
 def select(tensor: Tensor, before: tuple[Any, ...], indices: Any) -> TensorRead | TensorSlice:
-    """Return the element at `before` and then `indices`, or a slice while some are missing."""
+    """Return the element at `before` and then `indices`, or a slice while some are missing or are slices."""
     given = before + (indices if isinstance(indices, tuple) else (indices,))
-    if len(given) >= tensor.ndim:
+    sliced = any(isinstance(index, slice) for index in given)
+    if len(given) > tensor.ndim or (len(given) == tensor.ndim and not sliced):
         return read(tensor, given)
-    return TensorSlice(tensor, tuple(_index(tensor, position, index) for position, index in enumerate(given)))
+    kept = (index if isinstance(index, slice) else _index(tensor, at, index) for at, index in enumerate(given))
+    return TensorSlice(tensor, tuple(kept))
 
 
 def _index(tensor: Tensor, position: int, index: Any) -> Expr:

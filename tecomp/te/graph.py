@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .tensor import Operation, ScanOp, Tensor
 
+Reads = Callable[[Operation], Iterable[Tensor]]
 
-def post_order(ends: Iterable[Operation | Tensor], stop: Iterable[Operation] = ()) -> tuple[Operation, ...]:
+
+def _inputs(op: Operation) -> tuple[Tensor, ...]:
+    return op.input_tensors
+
+
+def post_order(
+    ends: Iterable[Operation | Tensor], stop: Iterable[Operation] = (), reads: Reads = _inputs
+) -> tuple[Operation, ...]:
     """Return `ends` and all they read, directly or not, each once and after what it reads.
 
-    `stop` and what only they read is left out.
+    `stop` and what only they read is left out. `reads` says what an operation reads, where that is not its inputs.
     """
     order: dict[Operation, None] = {}
     halted = set(stop)
@@ -25,7 +33,7 @@ def post_order(ends: Iterable[Operation | Tensor], stop: Iterable[Operation] = (
             order[op] = None
         else:
             opened.add(op)
-            stack.extend(tensor.op for tensor in reversed(op.input_tensors))
+            stack.extend(tensor.op for tensor in reversed(tuple(reads(op))))
     return tuple(order)
 
 
@@ -53,3 +61,11 @@ def scan_body(scan: ScanOp) -> tuple[Operation, ...]:
         if op in updates or any(tensor in inside or tensor.op in body for tensor in op.input_tensors):
             body[op] = None
     return tuple(body)
+
+
+def scan_reads(scan: ScanOp) -> tuple[Tensor, ...]:
+    """Return what a scan as a whole reads: its inits, and what its steps read that is computed outside of them."""
+    body = scan_body(scan)
+    inside = {*body, *(state.op for state in scan.state_placeholder)}
+    read = (tensor for op in body for tensor in op.input_tensors if tensor.op not in inside)
+    return tuple(dict.fromkeys((*scan.init, *read)))

@@ -36,6 +36,17 @@ def linear(root: Expr) -> Linear | None:
     return done[root]
 
 
+def same_number(one: Expr, other: Expr) -> bool:
+    """Return whether two extents are the same number, whatever the sizes."""
+    if one is other:
+        return True
+    a, b = linear(one), linear(other)
+    if a is None or b is None:
+        return False
+    difference = a.plus(b, -1)
+    return not difference.terms and difference.constant == 0
+
+
 def _const(node: E.Const) -> Linear | None:
     return Linear({}, int(node.value)) if node.dtype.is_integer else None
 
@@ -53,5 +64,5 @@ _FORMS: dict[type, Callable[..., Any]] = {
     E.Add: lambda _, a, b: a.plus(b),
     E.Sub: lambda _, a, b: a.plus(b, -1),
     E.Mul: _product,
-    E.Cast: lambda node, a: a if node.dtype.kind == "int" and node.dtype.bits >= 32 else None,
+    E.Cast: lambda node, a: a if node.dtype.kind in ("int", "index") and node.dtype.bits >= 32 else None,
 }

@@ -90,8 +90,32 @@ def _is_inside(index: Expr, extent: Expr) -> bool:
 
 
 def _outside_somewhere(op: ComputeOp, read: E.TensorRead, dim: int, guards: Guards, spans: Spans) -> Fault | None:
-    """Look for values of the axes at which the index is below 0, or not below an extent that is known."""
-    index, extent = read.indices[dim], read.tensor.shape[dim]
+    index = read.indices[dim]
+    found = _witness(index, read.tensor.shape[dim], guards, spans)
+    if found is None:
+        return None
+    reach, at, value = found
+    return Fault(_outside(op, read, dim, reach), early=value < 0 and _rises(op, index, at, spans))
+
+
+def reach_outside(index: Expr, extent: Expr, guards: Guards) -> str:
+    """Say how far an index reaches that leaves [0, extent) at some values of its loops; nothing where none is known.
+
+    Without guards also where the greatest value of a symbolic index is never below a symbolic extent.
+    """
+    if _is_whole_axis(index, extent) or _is_inside(index, extent):
+        return ""
+    found = _witness(index, extent, guards, {})
+    if found is not None:
+        return found[0]
+    return "" if guards else _reach_of_the_end(index, extent)
+
+
+def _witness(index: Expr, extent: Expr, guards: Guards, spans: Spans) -> tuple[str, dict[E.Var, int], int] | None:
+    """Look for values of the axes at which the index is below 0, or not below an extent that is known.
+
+    Return how far it reaches in words, the first such values, and the index there.
+    """
     found = _evaluated(index, guards, spans)
     if found is None:
         return None
@@ -105,31 +129,36 @@ def _outside_somewhere(op: ComputeOp, read: E.TensorRead, dim: int, guards: Guar
     reach = f"is {value}{_where(at, index)}"
     if at and all(_is_bounded(var, spans) for var in at):
         reach = f"lies in [{values[held].min()}, {values[held].max()}] and {reach}"
-    return Fault(_outside(op, read, dim, reach), early=value < 0 and _rises(op, index, at, spans))
+    return reach, at, value
 
 
 def _outside_at_the_end(op: ComputeOp, read: E.TensorRead, dim: int) -> Fault | None:
+    reach = _reach_of_the_end(read.indices[dim], read.tensor.shape[dim])
+    return Fault(_outside(op, read, dim, reach)) if reach else None
+
+
+def _reach_of_the_end(index: Expr, extent: Expr) -> str:
     """Compare the greatest value of a linear index with a symbolic extent, none of the sizes being 0.
 
     A[i + 1], i in [0, n), A of n elements: the greatest is n, which is never below n.
     """
-    index, extent = linear(read.indices[dim]), linear(read.tensor.shape[dim])
-    if index is None or extent is None:
-        return None
-    greatest, sizes = Linear({}, index.constant), set[E.Var]()
-    for var, coefficient in index.terms.items():
+    form, length = linear(index), linear(extent)
+    if form is None or length is None:
+        return ""
+    greatest, sizes = Linear({}, form.constant), set[E.Var]()
+    for var, coefficient in form.terms.items():
         ends = _ends(var)
         if ends is None:
-            return None
+            return ""
         greatest = greatest.plus(ends[coefficient > 0], coefficient)
         if var.extent is not None:
             sizes.update(ends[1].terms)
-    excess = greatest.plus(extent, -1)
+    excess = greatest.plus(length, -1)
     if any(var not in sizes or coefficient < 0 for var, coefficient in excess.terms.items()):
-        return None
+        return ""
     if excess.constant + sum(excess.terms.values()) < 0:
-        return None
-    return Fault(_outside(op, read, dim, f"reaches {_linear_text(greatest)}"))
+        return ""
+    return f"reaches {_linear_text(greatest)}"
 
 
 def _ends(var: E.Var) -> tuple[Linear, Linear] | None:

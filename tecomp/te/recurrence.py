@@ -31,24 +31,38 @@ def check_recurrence(scan: ScanOp) -> None:
 
     The rows below 0 that a stage seems to read are looked at again, now that t is known to begin at k.
     """
-    order = post_order(scan.update, stop=[state.op for state in scan.state_placeholder])
-    follow = _Follow(scan)
-    for op in reversed(order):
-        if isinstance(op, ComputeOp):
-            follow.compute(op)
-        elif isinstance(op, ScanOp):
-            follow.inner_scan(op)
+    order = _above_states(scan)
+    follow = followed(scan)
     body = set(scan_body(scan))
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
             _explain(scan, op, follow, order, op in body)
 
 
-class _Follow:
-    """What each axis of each stage is; known once all stages that read it are looked at."""
+def followed(scan: ScanOp) -> Follow:
+    """Return what the axes of the stages of a scan are; UserError for a read of a wrong step."""
+    follow = Follow(scan)
+    for op in reversed(_above_states(scan)):
+        if isinstance(op, ComputeOp):
+            follow.compute(op)
+        elif isinstance(op, ScanOp):
+            follow.inner_scan(op)
+    return follow
+
+
+def _above_states(scan: ScanOp) -> tuple[Operation, ...]:
+    return post_order(scan.update, stop=[state.op for state in scan.state_placeholder])
+
+
+class Follow:
+    """What each axis of each stage is; known once all stages that read it are looked at.
+
+    `back` is how many steps back each state is read at most.
+    """
 
     def __init__(self, scan: ScanOp) -> None:
         self.scan = scan
+        self.back: dict[Tensor, int] = {}
         self.axes: dict[tuple[Operation, int], Steps] = {(tensor.op, 0): frozenset([0]) for tensor in scan.update}
 
     def steps(self, op: Operation, dim: int) -> Steps:
@@ -94,6 +108,8 @@ class _Follow:
         depth = self.scan.depth
         wrong = [step for step in steps if step is None or not -depth <= step <= -1]
         if not wrong:
+            reach = max((-step for step in steps if step is not None), default=0)
+            self.back[read.tensor] = max(reach, self.back.get(read.tensor, 0))
             return
         latest = _latest(wrong)
         if latest is None:
@@ -140,7 +156,7 @@ def _position(op: ComputeOp, var: Var) -> int | None:
     return next((dim for dim, axis in enumerate(op.axis) if axis.var is var), None)
 
 
-def _explain(scan: ScanOp, op: ComputeOp, follow: _Follow, order: Sequence[Operation], in_body: bool) -> None:
+def _explain(scan: ScanOp, op: ComputeOp, follow: Follow, order: Sequence[Operation], in_body: bool) -> None:
     """Look again at a read below row 0, over the steps at which this scan and those inside it need `op`."""
     spans: dict[Var, tuple[int, int | None]] = {}
     for inner in order:

@@ -77,6 +77,14 @@ class Reducer:
             known = self._combinations[dtypes] = self._combination(dtypes)
         return known
 
+    def makes(self, combination: Combination) -> bool:
+        """Return whether values join in this way by this reducer."""
+        return any(combination is known for known in self._combinations.values())
+
+    def keep(self, combination: Combination) -> None:
+        """Let values of these types join in this way."""
+        self._combinations[tuple(var.dtype for var in combination.lhs)] = combination
+
     def _combination(self, dtypes: tuple[DType, ...]) -> Combination:
         single = len(dtypes) == 1
         suffixes = [""] if single else [str(index) for index in range(len(dtypes))]
@@ -191,6 +199,17 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: Callable[..., A
             legal="comm_reducer(lambda x, y: x + y, lambda t: te.const(0, t))",
         )
     return Reducer(fcombine, fidentity, name)
+
+
+def folding(combination: Combination) -> Reducer:
+    """Return the reducer whose partial results join so; it folds values of those types only."""
+
+    def given(*_: Any) -> Any:
+        return combination.identity
+
+    reducer = Reducer(lambda x, y: combination.result, given, combination.name)
+    reducer.keep(combination)
+    return reducer
 
 
 def _least(dtype: DType) -> Expr:

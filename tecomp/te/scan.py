@@ -13,7 +13,7 @@ from ..ir.node import Expr
 from ..location import caller
 from .axis import make_axis
 from .graph import post_order
-from .linear import linear
+from .linear import same_number
 from .recurrence import check_recurrence
 from .shape import name_of, plain
 from .tag import tag_of
@@ -132,7 +132,7 @@ def _check_types(asked: str, init: Tensor, update: Tensor, state: Tensor) -> Non
 
 
 def _check_extent(names: str, dim: int, one: Expr, other: Expr) -> None:
-    if not _equal(one, other):
+    if not same_number(one, other):
         what = "time" if dim == 0 else f"dimension {dim}"
         raise UserError(
             names,
@@ -141,28 +141,17 @@ def _check_extent(names: str, dim: int, one: Expr, other: Expr) -> None:
         )
 
 
-def _equal(one: Expr, other: Expr) -> bool:
-    """Answer whether two extents are the same number, whatever the sizes."""
-    if one is other:
-        return True
-    a, b = linear(one), linear(other)
-    if a is None or b is None:
-        return False
-    difference = a.plus(b, -1)
-    return not difference.terms and difference.constant == 0
-
-
 def _times(asked: str, inits: tuple[Tensor, ...], states: tuple[Tensor, ...]) -> tuple[Const, Expr]:
     """Return k and T: how many rows the init gives, how many there are."""
     depth, time = inits[0].shape[0], states[0].shape[0]
     for init, state in zip(inits, states, strict=True):
-        if not _equal(init.shape[0], depth):
+        if not same_number(init.shape[0], depth):
             raise UserError(
                 f"{asked}: inits '{inits[0].name}' and '{init.name}'",
                 because=f"they give {plain(depth)} and {plain(init.shape[0])} steps",
                 legal="as many steps for each state",
             )
-        if not _equal(state.shape[0], time):
+        if not same_number(state.shape[0], time):
             raise UserError(
                 f"{asked}: states '{states[0].name}' and '{state.name}'",
                 because=f"they have {plain(time)} and {plain(state.shape[0])} steps",

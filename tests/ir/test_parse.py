@@ -11,6 +11,8 @@ from tecomp.ir.func import Level
 from tecomp.ir.parse import parse
 from tecomp.ir.parse_expr import ParseError, parse_expr
 from tecomp.ir.stmt import Alloc, Seq
+from tecomp.ir.text import text
+from tecomp.ir.visit import walk
 
 HEAD = "def f(X: f32[n], Y: out[f32[n]]):\n"
 
@@ -53,7 +55,7 @@ BAD = [
     (HEAD + "    while n:\n        pass\n", "line 2, column 5: While is not part of the notation"),
     (
         HEAD + "    for i in n:\n        pass\n",
-        "line 2, column 14: no kind of loop | range, parallel, vectorized, unrolled, thread",
+        "line 2, column 14: no kind of loop | range, parallel, vectorized, unrolled, thread, vthread",
     ),
     (HEAD + "    for i in range():\n        pass\n", "line 2, column 14: a loop has an end, or a start and an end"),
     (
@@ -98,6 +100,26 @@ def test_scopes_end_with_their_suite() -> None:
     assert isinstance(func.body, Seq)
     kinds = [(type(stmt), stmt.buffer.scope) for stmt in func.body.stmts if isinstance(stmt, Alloc)]
     assert kinds == [(Alloc, "local"), (Alloc, "shared")]
+
+
+def test_copies_of_memory_and_virtual_threads() -> None:
+    source = (
+        HEAD
+        + "    for v in vthread(2):\n"
+        + "        for i in range(n):\n"
+        + "            t = alloc(f32[4], 'shared.dyn', strides=[8], align=64, copies=2)\n"
+        + "            s = alloc(f32, 'local', copies=3)\n"
+        + "            s = X[i]\n"
+        + "            t[v] = s\n"
+        + "            Y[i] = t[v]\n"
+    )
+    func = parse(source)
+    assert text(func) == source
+    assert [(node.buffer.is_shared, node.copies) for node in walk(func.body) if isinstance(node, Alloc)] == [
+        (True, 2),
+        (False, 3),
+    ]
+    assert difference(func, parse(source.replace("copies=2", "copies=4"))) == "copies of 't': 2 against 4"
 
 
 def test_sizes_of_other_types() -> None:

@@ -67,6 +67,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("range loop with thread 'threadIdx.x'", loop(i, Seq(()), LoopKind.SERIAL, "threadIdx.x"), L),
     ("thread loop with thread ''", loop(i, Seq(()), LoopKind.THREAD), L),
     ("thread loop over 't'", loop(t, Seq(()), LoopKind.THREAD, "threadIdx.x"), D),
+    ("vthread loop over 't'", loop(t, Seq(()), LoopKind.VIRTUAL), D),
     ("a launch at level loops", Launch((("threadIdx.x", t),), Seq(())), L),
     ("a launch inside a launch", Launch((("blockIdx.x", i),), Launch((("threadIdx.x", t),), Seq(()))), D),
     ("const of type index", Evaluate(at(1)), F),

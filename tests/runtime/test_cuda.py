@@ -22,6 +22,7 @@ ADD = """
             B[blockIdx_x] = A[blockIdx_x] + 1.0
 """
 ATTRIBUTES = {f"Max{what}Dim{axis}": most for what, most in (("Grid", 65535), ("Block", 1024)) for axis in "XYZ"}
+ATTRIBUTES |= {"MaxGridDimX": 2**31 - 1, "MaxBlockDimZ": 64}
 ATTRIBUTES |= {"MaxSharedMemoryPerBlockOptin": 232448}
 
 
@@ -104,14 +105,19 @@ def test_a_kernel_without_arguments() -> None:
 class Driver:
     """Notes what it is asked to launch."""
 
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_NUM_REGS = 0, 4
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 
-    def __init__(self) -> None:
+    def __init__(self, fitting: int = 1024) -> None:
+        self.known = {0: fitting, 4: 40}
         self.launched: list[tuple[Any, ...]] = []
         self.attributes: list[tuple[Any, ...]] = []
 
     def launchKernel(self, *asked: Any) -> None:
         self.launched.append(asked)
+
+    def funcGetAttribute(self, attribute: int, function: int) -> int:
+        return self.known[attribute]
 
     def funcSetAttribute(self, *asked: Any) -> None:
         self.attributes.append(asked)
@@ -141,9 +147,19 @@ def test_over_nothing_nothing_is_launched(grid: Any, block: Any) -> None:
 @pytest.mark.parametrize(
     ("grid", "block", "said"),
     [
-        ((65536, 1, 1), (1, 1, 1), "k: an extent of 65536 on blockIdx.x\n  because: the device allows at most 65535"),
+        (
+            (2**31, 1, 1),
+            (1, 1, 1),
+            "k: an extent of 2147483648 on blockIdx.x\n  because: the device allows at most 2147483647",
+        ),
         ((1, 1, 1), (1, 2000, 1), "k: an extent of 2000 on threadIdx.y\n  because: the device allows at most 1024"),
-        ((1, 1, 1), (32, 9, 1), "k: 288 threads in a block\n  because: at most 256 are allowed"),
+        (
+            (1, 1, 1),
+            (32, 9, 1),
+            "k: 288 threads in a block\n  because: at most 256 are allowed, with 40 registers in each",
+        ),
+        ((1, 1, 1), (1, 1, 65), "k: an extent of 65 on threadIdx.z\n  because: the device allows at most 64"),
+        ((1, 70000, 1), (1, 1, 1), "k: an extent of 70000 on blockIdx.y\n  because: the device allows at most 65535"),
     ],
 )
 def test_extents_that_only_the_call_knows(grid: Any, block: Any, said: str) -> None:
@@ -152,6 +168,16 @@ def test_extents_that_only_the_call_knows(grid: Any, block: Any, said: str) -> N
         loaded(driver).launch(grid, block, 0, [1], 0)
     assert str(caught.value).removesuffix("\n  legal: smaller arrays") == said
     assert driver.launched == []
+
+
+def test_more_threads_than_their_registers_leave_room_for() -> None:
+    kernel = loaded(Driver(fitting=192))
+    kernel.launch((1, 1, 1), (192, 1, 1), 0, [1], 0)
+    with pytest.raises(LaunchError) as caught:
+        kernel.launch((1, 1, 1), (200, 1, 1), 0, [1], 0)
+    assert str(caught.value) == (
+        "k: 200 threads in a block\n  because: at most 192 are allowed, with 40 registers in each"
+    )
 
 
 def test_more_shared_memory_than_the_device_has() -> None:

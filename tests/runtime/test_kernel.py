@@ -63,8 +63,9 @@ def test_what_cannot_be_loaded(artifact):
 def test_a_cpu_that_lacks_what_the_code_uses(artifact):
     """Without the question, the first such instruction would kill the process."""
     assert set(artifact.requires) <= libraries.cpu_flags()
+    kernel = Kernel(dataclasses.replace(artifact, requires=("sse4_1", "avx1024")))
     with pytest.raises(LaunchError) as error:
-        Kernel(dataclasses.replace(artifact, requires=("sse4_1", "avx1024")))
+        kernel(np.ones(4, "float32"), np.ones(4, "float32"))
     assert error.value.asked == "twice cannot run here"
     assert error.value.because == "it is built for a CPU with avx1024, which this one lacks"
 

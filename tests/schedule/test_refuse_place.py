@@ -361,7 +361,7 @@ def test_set_scope_unknown(chain, refused):
            |     chain.s[chain.B].set_scope("texture")
            |     ^
           because: no memory is called so
-          legal: global, shared, local
+          legal: global, shared, shared.dyn, local
     """,
     ):
         chain.s[chain.B].set_scope("texture")
@@ -376,7 +376,7 @@ def test_set_scope_warp(chain, refused):
            |     chain.s[chain.B].set_scope("warp")
            |     ^
           because: warp scope is not available yet
-          legal: global, shared, local
+          legal: global, shared, shared.dyn, local
     """,
     ):
         chain.s[chain.B].set_scope("warp")

@@ -46,7 +46,7 @@ def test_thread_axis() -> None:
 
 TAGS = (
     "blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, "
-    "vthread, vthread.x, vthread.y, vthread.z"
+    "vthread, vthread.x, vthread.y, vthread.z, cthread"
 )
 
 

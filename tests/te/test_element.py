@@ -30,6 +30,13 @@ def test_a_slice_takes_what_is_missing() -> None:
     assert repr(row) == "A[i, ...]"
 
 
+def test_a_slice_of_a_range_is_kept_for_an_intrinsic() -> None:
+    part = A[i, 0:16]
+    assert isinstance(part, te.TensorSlice)
+    assert repr(part) == "A[i, 0:16]"
+    assert repr(A[2:4]) == "A[2:4, ...]"
+
+
 def test_indices_become_expressions() -> None:
     assert A[1, np.int64(2)].indices[0] is te.const(1)
     assert A[1, np.int64(2)].indices[1] is te.const(2, "int64")
@@ -65,7 +72,7 @@ def test_a_bool_is_0_or_1() -> None:
             text("index 0 of 'A' is 1.0", "it is float32, and indices are integers", "an integer, or .astype('int32')"),
         ),
         (
-            lambda: A[0, 1:i],
+            lambda: A[0, 1:i] + 1,
             text(
                 "slice 1:i as index 1 of 'A'",
                 "an expression reads single elements",
@@ -73,7 +80,7 @@ def test_a_bool_is_0_or_1() -> None:
             ),
         ),
         (
-            lambda: A[::2],
+            lambda: A[::2] + 1,
             text(
                 "slice ::2 as index 0 of 'A'",
                 "an expression reads single elements",

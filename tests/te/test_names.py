@@ -7,7 +7,7 @@ import pytest
 from tecomp import te
 
 NAMES = """
-placeholder compute scan var size_var const reduce_axis thread_axis create_schedule
+placeholder compute scan extern extern_primfunc var size_var const reduce_axis thread_axis create_schedule
 comm_reducer sum max min prod any all argmax argmin min_value max_value infinity nan
 if_then_else Select likely
 div truncdiv truncmod floordiv floormod indexdiv indexmod fmod add subtract multiply power
@@ -15,7 +15,7 @@ abs acos acosh asin asinh atan atanh ceil cos cosh erf exp floor isfinite isinf 
 round rsqrt sigmoid sin sinh sqrt tan tanh trunc
 exp2 exp10 expm1 log1p atan2 nextafter hypot copysign ldexp clz pow fma clip cast astype
 shift_left shift_right bitwise_and bitwise_or bitwise_xor bitwise_not
-tag_scope Tensor TensorSlice PlaceholderOp ComputeOp ScanOp Operation Schedule Stage
+tag_scope Tensor TensorSlice PlaceholderOp ComputeOp ScanOp ExternOp Operation Schedule Stage
 """.split()
 
 

@@ -1,0 +1,218 @@
+"""One kernel: all steps of a scan whose threads live over them, with barriers of the whole grid between steps.
+
+    W_local = alloc(f32[24, 96, 4], "local")             for bx in thread("blockIdx.x", 24):
+    for bx in thread("blockIdx.x", 24):                      for tx in thread("threadIdx.x", 96):
+        for tx in thread("threadIdx.x", 96):                     W_local = alloc(f32[4], "local")
+            for k in range(4):                                   for k in range(4):
+                W_local[bx, tx, k] = W[...]        ->                W_local[k] = W[...]
+    for t in range(1, m):  # one kernel                          for t in range(1, m):
+        for bx in thread("blockIdx.x", 24):                          h[t, ...] = h[t - 1, ...] ...
+            for tx in thread("threadIdx.x", 96):                     barrier_grid()
+                h[t, ...] = h[t - 1, ...] ...
+
+A barrier of the grid stands where a block needs what another one did, and nowhere else. What each thread holds for
+itself loses the dimensions that name the thread. On the left any order of the threads gives the same; on the right they
+must run at once, so this is part of making kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..arith.overlap import Overlap
+from ..dtype import INDEX
+from ..errors import ScheduleError
+from ..ir import expr as E
+from ..ir import make
+from ..ir.stmt import Alloc, Evaluate, For, If, LoopKind, Seq, Stmt, in_order
+from ..ir.subst import substitute_stmt
+from ..ir.visit import rewrite, walk
+from ..lowering.living import ONE_KERNEL
+from .accesses import allocated, bound_vars, loaded, stored, uses
+from .conflicts import reads_apart
+from .events import GRID_BARRIER, Events, Scope, is_grid_barrier
+from .one_launch import meeting
+from .private import privatised
+
+Threads = dict[str, E.Var]
+"""The threads that live over all steps, by tag."""
+
+
+def merged(stmt: Stmt) -> Stmt:
+    """Return a statement of the host's part with each scan that is to be one kernel as one nest of thread loops."""
+    loop = next((node for node in walk(stmt) if isinstance(node, For) and _tags(node)), None)
+    if loop is None:
+        return stmt
+    match stmt:
+        case Seq():
+            return _among(stmt.stmts, _tags(loop))
+        case Alloc() if stmt.buffer.scope != "global":
+            return _kernel(stmt, _threads(loop))
+        case For() if _tags(stmt):
+            return _kernel(stmt, _threads(loop))
+        case _:
+            return stmt.map(merged, lambda expr: expr)
+
+
+def _tags(loop: For) -> list[str]:
+    """Return the tags of the threads that run all steps of a loop in one kernel; none for any other loop."""
+    given = str(dict(loop.pragmas).get(ONE_KERNEL, ""))
+    return [thread.split("=")[0] for thread in given.split()]
+
+
+def _among(stmts: Sequence[Stmt], tags: Sequence[str]) -> Stmt:
+    """Merge the statement that has the steps, with those just before it that are nests of the same threads."""
+    steps = [next((node for node in walk(part) if isinstance(node, For) and _tags(node)), None) for part in stmts]
+    at, loop = next((number, loop) for number, loop in enumerate(steps) if loop is not None)
+    first = at
+    while first and _is_nest(stmts[first - 1], tags):
+        first -= 1
+    kernel = merged(stmts[at]) if first == at else _kernel(Seq(tuple(stmts[first : at + 1])), _threads(loop))
+    return Seq((*stmts[:first], *in_order(kernel), *map(merged, stmts[at + 1 :])))
+
+
+def _is_nest(stmt: Stmt, tags: Sequence[str]) -> bool:
+    return isinstance(stmt, For) and stmt.thread in tags
+
+
+def _threads(loop: For) -> Threads:
+    """Return a variable for each of the threads that run all steps of a loop."""
+    zero, given = make.const(0, INDEX), str(dict(loop.pragmas)[ONE_KERNEL])
+    pairs = [thread.split("=") for thread in given.split()]
+    return {tag: E.Var(tag.replace(".", "_"), INDEX, zero, make.index(int(extent))) for tag, extent in pairs}
+
+
+def _kernel(stmt: Stmt, threads: Threads) -> Stmt:
+    """Return the statement as one nest of thread loops, with memory that all of the grid shares around it."""
+    held = [node for node in walk(stmt) if isinstance(node, Alloc) and node.buffer.scope == "global"]
+    steps = {var for node in walk(stmt) if isinstance(node, For) for var in [node.var]}
+    for node in held:
+        if any(uses(extent, steps) for extent in node.buffer.shape):
+            raise ScheduleError(
+                f"'{node.buffer.name}' in each step of a kernel that runs all steps",
+                because=f"its shape {node.buffer.shape!r} changes from step to step, and a kernel allocates no memory",
+                legal="a stage of constant shape in each step, or no env_threads",
+                location=node.loc,
+            )
+    inside = rewrite(stmt, stmts={Alloc: lambda node: node.body if node.buffer.scope == "global" else node})
+    blocks = [var for tag, var in threads.items() if tag.startswith("blockIdx")]
+    body = _Meetings(threads, blocks).stmt(inside, []).stmt
+    body = privatised(body, set(threads.values()))
+    for tag, var in reversed(threads.items()):
+        body = For(var, LoopKind.THREAD, body, tag, loc=stmt.loc or body.loc)
+    for node in reversed(held):
+        body = node.copy(body=body)
+    return body
+
+
+class Step(NamedTuple):
+    """A statement as threads run it that live over all steps; what it leaves to be waited for, and what it asks for
+    before its first barrier."""
+
+    stmt: Stmt
+    pending: list[Stmt]
+    first: list[Stmt]
+
+
+class _Meetings:
+    """Takes the loops over living threads away, and puts barriers of the grid between what blocks do to each other."""
+
+    def __init__(self, threads: Threads, blocks: Sequence[E.Var]) -> None:
+        self.threads, self.blocks = threads, blocks
+        self.loops = [For(var, LoopKind.THREAD, Seq(())) for var in blocks]
+
+    def stmt(self, node: Stmt, pending: list[Stmt]) -> Step:
+        """Return a statement behind `pending`, the nests that ran since the last barrier."""
+        match node:
+            case Seq():
+                return self.sequence(node.stmts, pending)
+            case Alloc():
+                inner = self.stmt(node.body, pending)
+                return inner._replace(stmt=node.copy(body=inner.stmt))
+            case If():
+                return self.branch(node, pending)
+            case For() if any(isinstance(below, For) and below.thread in self.threads for below in walk(node.body)):
+                if node.thread not in self.threads:
+                    return self.loop(node, pending)
+        return self.nest(node, pending)
+
+    def sequence(self, stmts: Sequence[Stmt], pending: list[Stmt]) -> Step:
+        steps: list[Stmt] = []
+        first: list[Stmt] = []
+        met = False
+        for part in stmts:
+            step = self.stmt(part, pending)
+            steps += in_order(step.stmt)
+            first += [] if met else step.first
+            met = met or any(is_grid_barrier(below) for below in walk(step.stmt))
+            pending = step.pending
+        return Step(Seq(tuple(steps)), pending, first)
+
+    def branch(self, node: If, pending: list[Stmt]) -> Step:
+        """What either side needs is waited for before both: all blocks come to the same side."""
+        sides = [side for side in (node.then, node.otherwise) if side is not None]
+        nests = [nest for side in sides for nest in self.stmt(side, []).first]
+        barrier = self.barrier(pending, nests)
+        pending = [] if barrier else pending
+        then = self.stmt(node.then, [])
+        otherwise = None if node.otherwise is None else self.stmt(node.otherwise, [])
+        after = [*pending, *then.pending, *(otherwise.pending if otherwise else ())]
+        new = node.copy(then=then.stmt, otherwise=otherwise.stmt if otherwise else None)
+        return Step(Seq((*barrier, new)) if barrier else new, after, [] if barrier else nests)
+
+    def loop(self, node: For, pending: list[Stmt]) -> Step:
+        """What is waited for from before the loop, before it; what an iteration needs of the one before, at its end."""
+        step = self.stmt(node.body, [])
+        before = self.barrier(pending, step.first)
+        pending = [] if before else pending
+        again = self.barrier(step.pending, step.first, node.var)
+        body = Seq((*in_order(step.stmt), *again)) if again else step.stmt
+        left = [] if again else step.pending
+        pragmas = tuple(pragma for pragma in node.pragmas if pragma[0] != ONE_KERNEL)
+        new = node.copy(body=body, pragmas=pragmas)
+        return Step(Seq((*before, new)) if before else new, [*pending, *left], [] if before else step.first)
+
+    def nest(self, node: Stmt, pending: list[Stmt]) -> Step:
+        """Return a nest of thread loops in the threads that there are."""
+        own = self.inside(node)
+        self.check(own)
+        barrier = self.barrier(pending, [own])
+        return Step(Seq((*barrier, own)) if barrier else own, [own] if barrier else [*pending, own], [own])
+
+    def inside(self, node: Stmt) -> Stmt:
+        """Return a nest without its loops over living threads."""
+        if not isinstance(node, For):
+            return node.map(self.inside, lambda expr: expr)
+        var = self.threads.get(node.thread)
+        if var is None or node.extent is not var.extent:
+            return node.copy(body=self.inside(node.body))
+        return self.inside(substitute_stmt(node.body, {node.var: var}))
+
+    def barrier(self, before: Sequence[Stmt], after: Sequence[Stmt], carrier: E.Var | None = None) -> list[Stmt]:
+        """Return the barrier, if any, that must stand between statements, the first of an earlier iteration of the
+        loop over `carrier` where there is one."""
+        for a in before:
+            for b in after:
+                if self.meet(a, b, carrier):
+                    return [Evaluate(GRID_BARRIER, loc=b.loc)]
+        return []
+
+    def meet(self, a: Stmt, b: Stmt, carrier: E.Var | None = None) -> bool:
+        """Return whether a block touches what another one does."""
+        private = bound_vars(a) | bound_vars(b) | (set(self.threads.values()) - set(self.blocks))
+        return meeting(self.loops, a, b, private | ({carrier} if carrier is not None else set())) is not None
+
+    def check(self, nest: Stmt) -> None:
+        """Raise ScheduleError where a block reads in a nest what another one writes in it."""
+        private = bound_vars(nest) | (set(self.threads.values()) - set(self.blocks))
+        overlap = Overlap(frozenset(self.blocks), private.__contains__)
+        for buffer in (stored(nest) & loaded(nest)) - allocated(nest):
+            events = Events([buffer]).first(nest, Scope(varying=frozenset(self.threads.values())))
+            if not reads_apart(overlap, buffer, events):
+                raise ScheduleError(
+                    f"'{buffer.name}' is read and written in one nest of a kernel that runs all steps",
+                    because="a block reads in it what another one writes, and blocks wait between nests only",
+                    legal="compute what is read in a nest of its own: compute_root, bound to the same threads",
+                    location=nest.loc,
+                )

@@ -1,0 +1,315 @@
+"""Reading the text of a schedule: its statements are evaluated one by one, over TE and the primitives alone."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from .. import te
+from ..dtype import INT32, DType
+from ..errors import UserTypeError
+from ..ir import expr as E
+from ..ir.axis import Range
+from ..ir.node import Expr, Operators
+from ..ir.parse_expr import ExprReader, ParseError, SourceText, python_tree
+from ..ir.stmt import Buffer
+from ..ir.visit import rewrite_expr
+from ..schedule.primitive import PRIMITIVES
+from ..schedule.schedule import Schedule, Stage
+from ..te.reducers import Combination, Reducer, folding
+from ..te.tensor import Operation, Tensor
+from ..te.tensor_intrin import TensorIntrin
+
+_OPERATORS: Final[dict[type[ast.AST], Callable[..., Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Invert: operator.invert,
+    ast.USub: operator.neg,
+}
+_ATTRIBUTES: Final = {"op", "axis", "reduce_axis", "scan_axis", "shape", "stages"}
+_METHODS: Final[dict[type, set[str]]] = {
+    Schedule: set(PRIMITIVES),
+    Stage: set(PRIMITIVES),
+    Operation: {"output"},
+    Operators: {"astype"},
+}
+"""What may be called, of what."""
+
+
+class _Te:
+    """What stands for the name `te` in a text."""
+
+
+class _Formula(NamedTuple):
+    """A lambda or a function of the text, not evaluated yet."""
+
+    node: ast.Lambda | ast.FunctionDef
+
+    @property
+    def arguments(self) -> list[str]:
+        """The names of its arguments."""
+        return [argument.arg for argument in self.node.args.args]
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """What stands before its value."""
+        return self.node.body[:-1] if isinstance(self.node, ast.FunctionDef) else []
+
+    @property
+    def value(self) -> ast.expr:
+        """Its value."""
+        if isinstance(self.node, ast.Lambda):
+            return self.node.body
+        last = self.node.body[-1]
+        assert isinstance(last, ast.Return) and last.value is not None
+        return last.value
+
+
+def load(text: str) -> Schedule:
+    """Return the schedule that `text` describes, made anew with its computation; ParseError where it describes none."""
+    if not isinstance(text, str):
+        raise UserTypeError(f"te.load of {text!r}", f"it is a {type(text).__name__}", "what te.save gave")
+    reader = _Reader(SourceText(text))
+    tree = python_tree(text)
+    for statement in tree.body:
+        reader.statement(statement)
+    schedule = reader.scope.get("s")
+    if not isinstance(schedule, Schedule):
+        raise ParseError("te.load: the text makes no schedule", "nothing in it is called s", "what te.save gave")
+    return schedule
+
+
+class _Reader:
+    """Evaluates a text; `scope` holds what its names stand for."""
+
+    def __init__(self, source: SourceText, scope: Mapping[str, Any] | None = None) -> None:
+        self.source = source
+        self.scope: dict[str, Any] = {"te": _Te()} if scope is None else dict(scope)
+
+    def statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.FunctionDef):
+            self.scope[node.name] = _Formula(node)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            self.bind(node.targets[0], self.value(node.value))
+        elif isinstance(node, ast.Expr):
+            self.value(node.value)
+        else:
+            raise self.source.error(node, f"{type(node).__name__} is not part of a saved schedule")
+
+    def bind(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Name):
+            self.scope[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(value):
+            for part, one in zip(target.elts, value, strict=True):
+                self.bind(part, one)
+        else:
+            raise self.source.error(target, "the value has other parts than the names")
+
+    def value(self, node: ast.expr) -> Any:
+        """Return what an expression of the schedule gives."""
+        verb = _VALUE.get(type(node))
+        if verb is None:
+            raise self.source.error(node, f"{type(node).__name__} is not part of a saved schedule")
+        return verb(self, node)
+
+    def constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def name(self, node: ast.Name) -> Any:
+        if node.id not in self.scope:
+            raise self.source.error(node, f"nothing is called {node.id!r} here")
+        return self.scope[node.id]
+
+    def sequence(self, node: ast.Tuple | ast.List) -> Any:
+        values = [self.value(part) for part in node.elts]
+        return tuple(values) if isinstance(node, ast.Tuple) else values
+
+    def mapping(self, node: ast.Dict) -> Any:
+        return ast.literal_eval(node)
+
+    def formula(self, node: ast.Lambda) -> Any:
+        return _Formula(node)
+
+    def attribute(self, node: ast.Attribute) -> Any:
+        owner = self.value(node.value)
+        if isinstance(owner, _Te) and node.attr in te.__all__:
+            return getattr(te, node.attr)
+        if node.attr not in _ATTRIBUTES:
+            raise self.source.error(node, f"'.{node.attr}' is not part of a saved schedule")
+        return getattr(owner, node.attr)
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        return self.value(node.value)[self.value(node.slice)]
+
+    def operation(self, node: ast.BinOp) -> Any:
+        return self.operator(node, node.op)(self.value(node.left), self.value(node.right))
+
+    def unary(self, node: ast.UnaryOp) -> Any:
+        return self.operator(node, node.op)(self.value(node.operand))
+
+    def comparison(self, node: ast.Compare) -> Any:
+        return self.operator(node, node.ops[0])(self.value(node.left), self.value(node.comparators[0]))
+
+    def operator(self, node: ast.expr, symbol: ast.AST) -> Callable[..., Any]:
+        if type(symbol) not in _OPERATORS:
+            raise self.source.error(node, f"{type(symbol).__name__} is not part of a saved schedule")
+        return _OPERATORS[type(symbol)]
+
+    def call(self, node: ast.Call) -> Any:
+        if not isinstance(node.func, ast.Attribute):
+            return self.exprs(self.scope)(node)
+        owner, name = self.value(node.func.value), node.func.attr
+        special = _SPECIAL.get(name) if isinstance(owner, _Te) else None
+        args = [self.value(argument) for argument in node.args]
+        more = {keyword.arg or "": self.value(keyword.value) for keyword in node.keywords}
+        if special is not None:
+            return special(self, *args, **more)
+        return self.function(node, owner, name)(*map(self.callable, args), **more)
+
+    def function(self, node: ast.Call, owner: Any, name: str) -> Callable[..., Any]:
+        if isinstance(owner, _Te) and name in te.__all__:
+            return getattr(te, name)
+        if owner is TensorIntrin and name == "get":
+            return TensorIntrin.get
+        if any(isinstance(owner, kind) and name in methods for kind, methods in _METHODS.items()):
+            return getattr(owner, name)
+        raise self.source.error(node, f"'{name}' is not part of a saved schedule")
+
+    def callable(self, value: Any) -> Any:
+        """Return a formula that a primitive takes as a function; any other value as it is."""
+        if not isinstance(value, _Formula):
+            return value
+
+        def apply(*arguments: Any) -> Any:
+            inner = _Reader(self.source, self.scope | dict(zip(value.arguments, arguments, strict=True)))
+            return inner.value(value.value)
+
+        return apply
+
+    def placeholder(self, shape: Any, dtype: str, name: str, tag: str = "", attrs: Any = None) -> Tensor:
+        if not tag:
+            return te.placeholder(shape, dtype, name)
+        with te.tag_scope(tag):
+            return te.placeholder(shape, dtype, name)
+
+    def range(self, low: Any, extent: Any) -> Range:
+        return Range(te.const(low) if isinstance(low, int) else low, te.const(extent) if isinstance(extent, int) else extent)
+
+    def reducer(self, join: _Formula, identity: _Formula, name: str, dtypes: list[str]) -> Reducer:
+        kinds = [DType(dtype) for dtype in dtypes]
+        operands = [E.Var(one, kind) for one, kind in zip(join.arguments, kinds * 2, strict=True)]
+        read = self.exprs(dict(zip(join.arguments, operands, strict=True)))
+        result, starts = (tuple(map(read, _elements(part.value), kinds)) for part in (join, identity))
+        half = len(kinds)
+        return folding(Combination(name, tuple(operands[:half]), tuple(operands[half:]), result, starts))
+
+    def compute(self, shape: Any, formula: _Formula, name: str, varargs_names: Any = None, **notes: Any) -> Any:
+        names = varargs_names if varargs_names is not None else formula.arguments
+
+        def element(*axes: Expr) -> Any:
+            return _Body(self, dict(zip(formula.arguments, axes, strict=True))).value(formula)
+
+        return te.compute(shape, element, name, varargs_names=names, **notes)
+
+    def exprs(self, local: Mapping[str, Any]) -> ExprReader:
+        return ExprReader(self.source, local, INT32)
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+
+
+class _Body:
+    """Reads a formula: the notation of printed programs, where a tensor stands for its memory."""
+
+    def __init__(self, outer: _Reader, axes: dict[str, Any]) -> None:
+        self.outer = outer
+        self.tensors: dict[Buffer, Tensor] = {}
+        self.scope = {name: self.memory(thing) for name, thing in outer.scope.items()} | axes
+        self.axes: dict[str, Any] = {}
+        self.read = outer.exprs(self.scope)
+
+    def memory(self, thing: Any) -> Any:
+        if not isinstance(thing, Tensor):
+            return thing
+        buffer = Buffer(thing.name, thing.shape, thing.dtype)
+        self.tensors[buffer] = thing
+        return buffer
+
+    def expr(self, node: ast.expr) -> Expr:
+        return rewrite_expr(
+            self.read(node), {E.Load: lambda load: E.TensorRead(self.tensors[load.buffer], load.indices)}
+        )
+
+    def value(self, formula: _Formula) -> Any:
+        for statement in formula.statements:
+            assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+            self.define(statement.targets[0].id, statement.value)
+        node = formula.value
+        reducer = self.reducer(node)
+        if reducer is not None and isinstance(node, ast.Call):
+            return self.reduction(node, reducer)
+        return tuple(map(self.expr, _elements(node))) if isinstance(node, ast.Tuple) else self.expr(node)
+
+    def define(self, name: str, node: ast.expr) -> None:
+        """Take a reduce axis, or a part of the formula that has a name."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            self.scope[name] = self.read(node)
+            return
+        ends, title = node.args
+        low, extent = map(self.expr, ends.args if isinstance(ends, ast.Call) else _elements(ends))
+        assert isinstance(title, ast.Constant)
+        self.axes[name] = axis = te.reduce_axis(Range(low, extent), str(title.value))
+        self.scope[name] = axis.var
+
+    def reducer(self, node: ast.expr) -> Any:
+        if not isinstance(node, ast.Call):
+            return None
+        if isinstance(node.func, ast.Attribute):
+            return self.outer.value(node.func)
+        found = self.outer.scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        return found if isinstance(found, Reducer) else None
+
+    def reduction(self, node: ast.Call, reducer: Any) -> Any:
+        (source,) = node.args
+        given = tuple(map(self.expr, source.elts)) if isinstance(source, ast.Tuple) else self.expr(source)
+        more: dict[str, Any] = {}
+        for keyword in node.keywords:
+            listed = _elements(keyword.value)
+            if keyword.arg == "axis":
+                more["axis"] = [self.axes[part.id] for part in listed if isinstance(part, ast.Name)]
+            else:
+                values = list(map(self.expr, listed))
+                more[keyword.arg or ""] = values if keyword.arg == "init" else values[0]
+        return reducer(given, **more)
+
+
+_VALUE: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
+    ast.Constant: _Reader.constant,
+    ast.Name: _Reader.name,
+    ast.Tuple: _Reader.sequence,
+    ast.List: _Reader.sequence,
+    ast.Dict: _Reader.mapping,
+    ast.Lambda: _Reader.formula,
+    ast.Attribute: _Reader.attribute,
+    ast.Subscript: _Reader.subscript,
+    ast.BinOp: _Reader.operation,
+    ast.UnaryOp: _Reader.unary,
+    ast.Compare: _Reader.comparison,
+    ast.Call: _Reader.call,
+}
+_SPECIAL: Final[dict[str, Callable[..., Any]]] = {
+    "compute": _Reader.compute,
+    "comm_reducer": _Reader.reducer,
+    "placeholder": _Reader.placeholder,
+}
+"""Functions of te that a text gives other arguments than a program does."""

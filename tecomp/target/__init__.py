@@ -1,0 +1,14 @@
+"""Targets: what a program is built for, and what that hardware allows.
+
+    tecomp.build(s, args, target="cuda -arch=sm_90a")
+    with tecomp.target.Target("llvm -mcpu=x86-64-v3"):
+        tecomp.build(s, args)
+"""
+
+from __future__ import annotations
+
+from .device import present_arch
+from .limits import CUDA_LIMITS, Limits
+from .target import Target, cuda, llvm
+
+__all__ = ["CUDA_LIMITS", "Limits", "Target", "cuda", "llvm", "present_arch"]

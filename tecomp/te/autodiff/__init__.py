@@ -1,0 +1,1 @@
+"""The derivatives of tensors by tensors, in reverse: what `te.gradient` makes."""

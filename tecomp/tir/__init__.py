@@ -1,0 +1,38 @@
+"""What TE programs import from `tir`: statements and buffers for opaque bodies, foreign calls, expressions."""
+
+from ..te import math as _math
+from ..te.bits import (
+    dp4a,
+    q_multiply_shift,
+    q_multiply_shift_per_axis,
+    reinterpret,
+    vectorcombine,
+    vectorhigh,
+    vectorlow,
+)
+from ..te.buffer import DeclaredBuffer as Buffer
+from ..te.buffer import decl_buffer
+from ..te.logic import Select, all, any, if_then_else, likely
+from ..te.math import *
+from ..te.reducers import max, min, sum
+from ..te.symbol import const, infinity, max_value, min_value
+from ..te.symbol import var as Var
+from . import ir_builder, stmt_functor
+from .foreign import (
+    call_extern,
+    call_intrin,
+    call_llvm_intrin,
+    call_llvm_pure_intrin,
+    call_packed,
+    call_pure_extern,
+)
+from .nodes import *
+from .nodes import NODES as _NODES
+
+__all__ = [
+    "Buffer", "Select", "Var", "all", "any", "call_extern", "call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin",
+    "call_packed", "call_pure_extern", "const", "decl_buffer", "dp4a", "if_then_else", "infinity", "ir_builder", "likely",
+    "max", "max_value", "min", "min_value", "q_multiply_shift", "q_multiply_shift_per_axis", "reinterpret",
+    "stmt_functor", "sum", "vectorcombine", "vectorhigh", "vectorlow",
+]  # fmt: skip
+__all__ += [*_math.__all__, *_NODES]
