@@ -24,9 +24,10 @@ from ..te.tensor import ComputeOp, Operation, ScanOp
 from .attach import Place
 from .cover import check_covered
 from .nested import check_nested
+from .padding import beyond, filled
 from .program import Program, data_axes
 from .rolling import rolling_of
-from .run_over import ONE, ZERO, Bounds, StageBounds, run_over
+from .run_over import ONE, ZERO, Bounds, StageBounds, rounded, run_over
 from .scope import default_scope, relaxes
 from .start import outside_reduction, start_of
 from .whole import required
@@ -53,7 +54,7 @@ class _Inference:
     def run(self) -> StageBounds:
         tags = [tag for place in self.path if (tag := self._thread(place))]
         scope = self.state.scope or default_scope(tags)
-        stage = StageBounds(self.op, self.state, scope, self._region(scope))
+        stage = StageBounds(self.op, self.state, scope, self._padded(self._region(scope)))
         stage.living, stage.private = self._living(), self._private(scope)
         run_over(stage, self.program)
         self._check_extents(stage)
@@ -147,9 +148,15 @@ class _Inference:
             steps = self._dimension([indices[0] for _, indices in readers], shape[0], kept)
             return (self._prefix(steps, shape[0]), *whole[1:])
         return tuple(
-            self._dimension([indices[number] for _, indices in readers], extent, kept)
-            for number, extent in enumerate(shape)
+            self._dimension([indices[number] for _, indices in readers], window.extent, kept)
+            for number, window in enumerate(self._padded(whole))
         )
+
+    def _padded(self, region: tuple[Range, ...]) -> tuple[Range, ...]:
+        """Return a region as far as the stage runs along padded axes."""
+        axes = data_axes(self.op) if self.state.padding else ()
+        lengths = [rounded(part.extent, self.state, axis) for part, axis in zip(region, axes, strict=False)]
+        return tuple(Range(part.min, length) for part, length in zip(region, lengths, strict=True)) if axes else region
 
     def _is_whole(self) -> bool:
         """Return whether all of the result is computed, whoever reads what of it."""
@@ -231,7 +238,7 @@ class _Inference:
             value = stage.values[axis]
             if not can_prove(make.le(ZERO, domain.min)):
                 yield simplify(make.le(ZERO, value))
-            if not can_prove(make.le(make.add(domain.min, domain.extent), extent)):
+            if axis not in self.state.padding and not can_prove(make.le(make.add(domain.min, domain.extent), extent)):
                 yield simplify(make.lt(value, extent))
 
     def _shape(self) -> tuple[Expr, ...]:
@@ -251,7 +258,13 @@ class _Inference:
         if isinstance(first, E.Reduce):
             parts = first.init if is_start else (*first.source, first.condition)
         axes = {axis.var: value for axis, value in stage.values.items()}
-        return tuple(self.program.indexer.data(part, axes) for part in parts)
+        found = tuple(self.program.indexer.data(part, axes) for part in parts)
+        outside = list(beyond(stage, self.program)) if self.state.padding else []
+        if not outside:
+            return found
+        if isinstance(first, E.Reduce) and not is_start:
+            return (*found[:-1], make.logical_and(found[-1], *outside))
+        return filled(found, outside)
 
 
 def _extents(stage: StageBounds, axis: IterVar) -> Iterator[Expr]:

@@ -83,14 +83,14 @@ def run_over(stage: StageBounds, program: Program) -> None:
         first = program.depth(stage.op)
         roots[stage.op.scan_axis] = Range(first, simplify(make.sub(stage.region[0].extent, first)))
     if isinstance(stage.op, HybridOp):
-        roots |= {axis: _domain(axis, program, {}) for axis in stage.op.spine}
+        roots |= {axis: _domain(axis, stage.state, program, {}) for axis in stage.op.spine}
     waiting, left = stage.state.relations, [*roots, *stage.reduce_axis]
     while True:
         unknown = {axis.var for axis in left}
         known = {axis.var: value for axis, value in stage.values.items()}
         ready = [axis for axis in left if axis in roots or unknown.isdisjoint(_named(axis))]
         waiting = _settle(
-            stage, program, {axis: roots.get(axis) or _domain(axis, program, known) for axis in ready}, waiting
+            stage, program, {axis: roots.get(axis) or _domain(axis, stage.state, program, known) for axis in ready}, waiting
         )
         left = [axis for axis in left if axis not in ready]
         if not left:
@@ -103,10 +103,16 @@ def _named(axis: IterVar) -> set[E.Var]:
     return {node for part in axis.dom for node in walk(part) if isinstance(node, E.Var)}
 
 
-def _domain(axis: IterVar, program: Program, known: dict[E.Var, Expr]) -> Range:
+def _domain(axis: IterVar, state: StageState, program: Program, known: dict[E.Var, Expr]) -> Range:
     assert axis.dom is not None
     low, extent = (simplify(make.index(program.indexer.lower(program.inlined(part), known))) for part in axis.dom)
-    return Range(low, extent)
+    return Range(low, rounded(extent, state, axis))
+
+
+def rounded(extent: Expr, state: StageState, axis: IterVar) -> Expr:
+    """Return how far a stage runs along an axis of that extent: up to a multiple, where it is padded."""
+    multiple = state.padding.get(axis)
+    return extent if multiple is None else simplify(make.mul(make.ceildiv(extent, multiple), multiple))
 
 
 def _settle(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_SCOPE_RANK = {"global": 0, "shared": 1, "shared.dyn": 1, "warp": 2, "local": 3}
+from ..ir.matrix import FRAGMENT_SCOPES
+
+_SCOPE_RANK = {"global": 0, "shared": 1, "shared.dyn": 1, "warp": 2, "local": 3, **dict.fromkeys(FRAGMENT_SCOPES, 3)}
 _THREAD_RANK = {"blockIdx": 0, "threadIdx": 1, "vthread": 1, "cthread": 1}
 
 

@@ -188,7 +188,7 @@ template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of 
 #endif
 }}""",
     "shuffle": _exchange("shuffle", "__shfl_sync", "lane", "of that lane of the warp"),
-    "shuffle_xor": _exchange("shuffle_xor", "__shfl_xor_sync", "bits", "of the lane whose number differs in those bits"),
+    "shuffle_xor": _exchange("shuffle_xor", "__shfl_xor_sync", "bits", "of the lane that differs in these bits"),
     "barrier_grid": f"""\
 __device__ void barrier_grid(unsigned long long* arrivals) {{  // all blocks run at once: the launch is cooperative
   __syncthreads();

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from .expr import Address, Call
+from .matrix import is_matrix_call
 from .node import Expr
 from .stmt import Buffer, Stmt
 from .visit import walk
@@ -47,7 +48,7 @@ def foreign(name: str) -> Foreign | None:
 def is_opaque(node: Any) -> bool:
     """Return whether `node` is a call that may do anything, and so stays where it is and happens once."""
     found = foreign(node.name) if isinstance(node, Call) else None
-    return found is not None and found.kind not in PURE
+    return is_matrix_call(node) or (found is not None and found.kind not in PURE)
 
 
 def has_effect(root: Expr) -> bool:

@@ -5,12 +5,12 @@ A thread that comes to such a place waits there until all it meets have come, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .evaluate import evaluate
 from .interpret_memory import Fault
-from .interpret_races import Turn
+from .interpret_races import Clock, Turn
 from .stmt import Across
 
 WARP: Final = 32
@@ -77,7 +77,33 @@ class Shuffle(NamedTuple):
         return found
 
 
-Meeting = Parts | Shuffle
+class Together(NamedTuple):
+    """A thread has come to what its whole warp does at `site`, once, by `run`; `clock` tells whose doing it is."""
+
+    site: Any
+    clock: Clock
+    turn: Turn
+    run: Callable[[], None]
+
+    def group(self, number: int, turns: Sequence[Turn]) -> Any:
+        """Return the warp."""
+        return number // WARP
+
+    def missing(self, members: Mapping[int, Together], turns: Sequence[Turn]) -> list[int]:
+        """Return the numbers of those that have not come; raise Fault where the warp is not whole."""
+        first = next(iter(members)) // WARP * WARP
+        if first + WARP > len(turns):
+            raise Fault(f"a warp of {len(turns) - first} threads comes to what {WARP} do together")
+        return [number for number in range(first, first + WARP) if number not in members]
+
+    def given(self, members: Mapping[int, Together]) -> dict[int, None]:
+        """Do it once for all; return nothing for each thread."""
+        self.clock.turn = self.turn
+        self.run()
+        return dict.fromkeys(members)
+
+
+Meeting = Parts | Shuffle | Together
 
 
 def _apart(stmt: Across, turn: Turn) -> tuple[int, ...]:

@@ -10,7 +10,9 @@ from ..errors import InternalError
 from . import expr as E
 from .func import Func, Level
 from .interpret_expr import Memo, Source
+from .interpret_matrix import matrix_function
 from .interpret_meet import Parts, Shuffle
+from .matrix import is_matrix_call
 from .node import Expr
 from .stmt import Across, Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
 from .syntax import SHUFFLES
@@ -30,7 +32,10 @@ def is_barrier(node: Any) -> bool:
 def waits(root: Stmt) -> bool:
     """Answer whether a thread that runs `root` may wait for others."""
     return any(
-        isinstance(node, Across) or is_barrier(node) or (isinstance(node, E.Call) and node.name in SHUFFLES)
+        isinstance(node, Across)
+        or is_barrier(node)
+        or is_matrix_call(node)
+        or (isinstance(node, E.Call) and node.name in SHUFFLES)
         for node in walk(root)
     )
 
@@ -186,8 +191,23 @@ class ProgramSource(Source):
             self.line("else:")
             self.block(stmt.otherwise)
 
+    def matrices(self, stmt: Evaluate, call: E.Call) -> None:
+        """In a kernel the threads of a warp meet, and one does it; elsewhere the one thread there is."""
+        args = [
+            f"({self.value(arg)}, {self.layout(arg.buffer, '0', Memo())})" if isinstance(arg, E.Address) else self.value(arg)
+            for arg in call.args
+        ]
+        function = self.constant(self.fresh("matrices"), matrix_function(call))
+        if self.waits:
+            site = self.constant(self.fresh("site"), stmt)
+            self.line(f"yield here.together({', '.join([site, function, *args])})")
+        else:
+            self.line(f"{function}({', '.join(args)})")
+
     def evaluate(self, stmt: Evaluate) -> None:
-        if not is_barrier(stmt):
+        if isinstance(stmt.value, E.Call) and is_matrix_call(stmt.value):
+            self.matrices(stmt, stmt.value)
+        elif not is_barrier(stmt):
             self.line(self.value(stmt.value))
         elif self.waits:
             self.line(f"yield {self.constant(self.fresh('barrier'), stmt)}")

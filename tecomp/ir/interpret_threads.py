@@ -7,9 +7,10 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
 from .expr import Call
-from .interpret_meet import WARP, met
+from .interpret_meet import WARP, Together, met
 from .interpret_memory import Fault, Memory, allocated
 from .interpret_races import Clock, Turn
+from .matrix import is_fragment
 from .stmt import Buffer, Evaluate
 
 Access = tuple[Callable[..., Any], Callable[..., None]]
@@ -61,7 +62,7 @@ class Host:
 
 
 class Thread(Host):
-    """Where one thread of a kernel runs: shared memory is its block's, warp memory its warp's, other memory its own."""
+    """Where one thread of a kernel runs: shared memory is its block's, that of a warp its warp's, other memory its own."""
 
     def __init__(self, clock: Clock, shared: dict[Any, Memory], serial: int) -> None:
         super().__init__(clock)
@@ -69,14 +70,21 @@ class Thread(Host):
 
     def alloc(self, buffer: Buffer, shape: Sequence[int], strides: Sequence[int] | None, flat: bool) -> Access:
         """Return (read, write) of the memory that `buffer` is to this thread."""
-        if not (buffer.is_shared or buffer.scope == "warp"):
+        of_warp = buffer.scope == "warp" or is_fragment(buffer)
+        if not (buffer.is_shared or of_warp):
             memory = allocated(buffer, shape, strides, flat)
             return memory.read, memory.write
-        key = (buffer, self.serial // WARP if buffer.scope == "warp" else 0)
+        key = (buffer, self.serial // WARP if of_warp else 0)
         if key not in self.shared:
             self.shared[key] = allocated(buffer, shape, strides, flat, self.clock)
         memory = self.shared[key]
         return memory.read, memory.write
+
+    def together(self, site: Any, run: Callable[..., None], *args: Any) -> Together:
+        """Return what this thread waits in for its warp, which then does `run` once."""
+        assert self.clock is not None
+        assert self.clock.turn is not None
+        return Together(site, self.clock, self.clock.turn, lambda: run(*args))
 
     def launch(self, kernel: Callable[..., Any], waits: bool, tags: Sequence[str], extents: Sequence[int]) -> None:
         """Refuse: a kernel starts no kernel."""

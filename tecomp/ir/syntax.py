@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from ..dtype import BOOL, INDEX, INT32, DType
 from . import expr as E
 from .func import Level
+from .matrix import MATRIX_CALLS
 from .node import Expr
 from .stmt import LoopKind
 
@@ -58,7 +59,7 @@ NOT_A_CALL: Final = {*FUNCTIONS.values(), "select", "ramp", "broadcast", "addres
 """Function names of the notation: a Call of such a name prints as call('name')."""
 RESERVED: Final = {*keyword.kwlist, "inf", "nan"}
 PREDICATES: Final = {"isnan", "isinf", "isfinite"}
-EFFECTS: Final = {"barrier_block", "barrier_grid", "prefetch"}
+EFFECTS: Final = {"barrier_block", "barrier_grid", "prefetch", *MATRIX_CALLS}
 SHUFFLES: Final = {"shuffle", "shuffle_xor"}
 """Calls (value, lane, mask): the value that the lane of that number has, or the one whose number differs in those bits.
 

@@ -207,7 +207,7 @@ class _StmtText:
             self.names.release(var)
 
     def across(self, stmt: Across, depth: int) -> None:
-        """with across(['threadIdx.x'], [b], [0.0], lambda x, y: x + y): parts, what they begin as, how two of them join."""
+        """with across(['threadIdx.x'], [b], [0.0], lambda x, y: x + y): parts, their first values, how two join."""
         combiner = stmt.combiner
         kinds = [buffer.dtype.element for buffer in stmt.buffers]
         start = [self.expr(value, kind) for value, kind in zip(combiner.identity, kinds, strict=True)]

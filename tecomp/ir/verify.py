@@ -88,21 +88,16 @@ class _Walk:
                 self.fail(stmt, because)
         for expr in stmt.expressions():
             self.expr(expr, stmt)
+        for buffer in _written(stmt):
+            self.declared(buffer, stmt)
         match stmt:
             case For():
                 self.scoped([stmt.var], stmt.body, stmt)
             case Launch():
                 self.launch(stmt)
-            case If():
-                self.suite(stmt.then)
-                if stmt.otherwise is not None:
-                    self.suite(stmt.otherwise)
-            case Store():
-                self.declared(stmt.buffer, stmt)
-            case Across():
-                for buffer in stmt.buffers:
-                    self.declared(buffer, stmt)
-                self.suite(stmt.body)
+            case If() | Across():
+                for part in stmt.substatements():
+                    self.suite(part)
             case _:
                 pass
 
@@ -135,3 +130,10 @@ class _Walk:
                 if because is not None:
                     self.fail(stmt, because)
             stack += node.operands()
+
+
+def _written(stmt: Stmt) -> tuple[Buffer, ...]:
+    """Return the buffers that a statement itself writes."""
+    if isinstance(stmt, Across):
+        return stmt.buffers
+    return (stmt.buffer,) if isinstance(stmt, Store) else ()

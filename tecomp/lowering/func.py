@@ -26,6 +26,7 @@ from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, dom
 from .arguments import check_arguments
 from .binds import NO_BINDS, Binds, as_tensors, declared
 from .body import Body
+from .fragments import check_fragments
 from .hybrid import hybrid_nest, required
 from .layout import check_own_memory, copies_of
 from .living import in_threads, one_kernel
@@ -57,6 +58,7 @@ def lower_schedule(schedule: Schedule, args: Sequence[Any], name: str, binds: Bi
         if isinstance(arg, Tensor) and isinstance(param, Buffer) and not isinstance(arg.op, PlaceholderOp)
     )
     body, scalars = assembly.root(), [arg for arg in args if isinstance(arg, E.Var)]
+    check_fragments(program, body)
     whole = (need for stage in assembly.bounds.values() for need in stage.requires)
     requires = (*_required_steps(program), *_required_fits(program, scalars), *required(program), *dict.fromkeys(whole))
     return Func(name, params, outputs, body, Level.LOOPS, requires)

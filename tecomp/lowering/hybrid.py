@@ -72,7 +72,7 @@ def _in_one_kernel(node: Stmt) -> Stmt:
         raise UserError(
             f"{node.buffer.scope} memory '{node.buffer.name}' outside the loop over {block}",
             because="each block has its own, which lasts as long as the block",
-            legal=f"allocate it in the loop over {block}",
+            legal=f"make it inside the loop over {block}",
             location=node.loc,
         )
     var = E.Var("block", INDEX, make.const(0, INDEX), make.const(1, INDEX))

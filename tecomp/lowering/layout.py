@@ -9,6 +9,7 @@ from ..bounds.program import Program
 from ..bounds.run_over import Bounds
 from ..dtype import INDEX
 from ..errors import ScheduleError
+from ..ir.axis import AxisKind
 from ..ir import make
 from ..ir.node import Expr
 from ..schedule.stage import IN_ORDER, StageState
@@ -61,7 +62,7 @@ def _no_next(program: Program, op: Operation, because: str) -> ScheduleError:
 
 
 def check_own_memory(program: Program) -> None:
-    """Raise ScheduleError where the schedule wants memory otherwise than the caller, or code with its address, has it."""
+    """Raise ScheduleError where the caller, or code that has its address, knows memory otherwise than the schedule."""
     for op in program.ops:
         state = program.placement.states[op]
         asked = {
@@ -70,15 +71,21 @@ def check_own_memory(program: Program) -> None:
             "transform_layout": state.layout is not None and bool(state.layout.gaps),
             "double_buffer": state.double_buffered,
             "rolling_buffer": state.rolling,
+            "pad": any(axis.kind is AxisKind.DATA for axis in state.padding),
         }
         verb = next((verb for verb, holds in asked.items() if holds), None)
         if verb is not None and program.is_argument(op):
-            because, legal = "it is an argument of the function, whose memory is the caller's", "left out of the arguments"
+            because, legal = (
+                "it is an argument of the function, whose memory is the caller's",
+                "left out of the arguments",
+            )
             raise _not_own(program, op, verb, because, f"'{op.name}' {legal}")
         reader = next(filter(_addresses, program.schedule.readers[op]), None) if state.alignments else None
         if reader is not None:
             because = f"'{reader.name}' has its address, and expects its rows next to each other"
-            raise _not_own(program, op, "storage_align", because, "a stage that computes read by others only")
+            raise _not_own(
+                program, op, "storage_align", because, "a stage whose readers are computed element by element"
+            )
 
 
 def _addresses(op: Operation) -> bool:
@@ -86,6 +93,4 @@ def _addresses(op: Operation) -> bool:
 
 
 def _not_own(program: Program, op: Operation, verb: str, because: str, legal: str) -> ScheduleError:
-    return ScheduleError(
-        f"{verb}: '{op.name}'", because, legal, location=program.schedule.location_of(op, verb)
-    )
+    return ScheduleError(f"{verb}: '{op.name}'", because, legal, location=program.schedule.location_of(op, verb))

@@ -13,12 +13,14 @@ from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
+from ..ir.matrix import FRAGMENT_SCOPES
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Stmt
 from ..ir.visit import rewrite_expr
 from ..schedule.layout import Layout
 from ..te.extern_op import ExternOp
 from ..te.tensor import ComputeOp, Operation, ScanOp, Tensor
+from .fragments import fragment_layout
 from .layout import strides_of
 from .relayout import occupied
 
@@ -67,7 +69,7 @@ class Storage:
     def _layout(self, tensor: Tensor) -> Layout | None:
         """Return where the elements of `tensor` lie, where that is not at their own indices."""
         state = self.program.schedule.states.get(tensor.op)
-        return None if state is None else state.layout
+        return None if state is None else fragment_layout(state) if state.scope in FRAGMENT_SCOPES else state.layout
 
     def _whole(self, tensor: Tensor) -> tuple[Expr, ...]:
         """Return the extents of `tensor`."""

@@ -98,9 +98,7 @@ class _Doubled:
                 made_of = (loaded(step) & written) - allocated(step) if filled else set[Buffer]()
                 other = _first(made_of - own)
                 if other is not None:
-                    because = (
-                        f"it is made of '{other.name}', which that loop writes, too late for the next iteration"
-                    )
+                    because = f"it is made of '{other.name}', which that loop writes, too late for the next iteration"
                     raise self.refusal(because, f"no double_buffer, or '{other.name}' computed outside of the loop")
                 self.filled |= made_of
 

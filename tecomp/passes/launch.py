@@ -74,7 +74,10 @@ def _refuse_unbound(node: Stmt) -> None:
 
 
 def _refuse_scope(node: Alloc) -> None:
+    """Refuse memory of a kernel outside of every kernel; where it is a variable, what should be a kernel is none."""
     buffer = node.buffer
+    if not buffer.shape:
+        _refuse_unbound(node)
     raise ScheduleError(
         f"buffer {buffer.name} is in {buffer.scope} memory but outside every kernel",
         because=f"{buffer.scope} memory lives as long as one kernel",

@@ -72,7 +72,14 @@ def _written(plan: Plan, asked: str, tensors: Sequence[Any]) -> tuple[StageState
 
 
 def check_no_guests(plan: Plan, asked: str, state: StageState) -> None:
-    """Raise ScheduleError where other stages are computed in loops that are about to go to another stage."""
+    """Raise ScheduleError where something was said of loops that are about to go to another stage.
+
+    Other stages may be computed in them, or they may be padded.
+    """
+    padded = ", ".join(f"'{axis.name}'" for axis in state.padding)
+    if padded:
+        legal = "this first, then pad the axes of the new stage"
+        raise ScheduleError(asked, f"{padded} of '{state.op.name}' is padded, and its work moves to a new stage", legal)
     guests = sorted(plan.guests[state.op], key=plan.position.__getitem__)
     if guests:
         names = ", ".join(f"'{guest.name}'" for guest in guests)

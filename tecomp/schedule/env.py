@@ -21,7 +21,7 @@ THREADS = tuple(tag for tag in THREAD_TAGS if tag not in VIRTUAL_TAGS)
 
 @primitive
 def env_threads(stage: StageView, threads: Sequence[IterVar]) -> Change[None]:
-    """Run all steps of a scan in one kernel of these threads, which meet between steps where one needs another's result.
+    """Run all steps of a scan in one kernel of these threads, which wait for each other where a step needs that.
 
     Each thread axis has its extent: te.thread_axis((0, 24), "blockIdx.x"). The loops of stages of the scan are bound to
     the same axes. A stage placed at one of them, s[W].compute_at(s[scan], thread), is computed once before all steps,

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..errors import ScheduleError, UserTypeError
 from ..ir import make
 from ..ir.axis import IterVar
+from ..ir.matrix import FRAGMENT_SCOPES
 from ..ir.node import Expr
 from ..ir.visit import walk
 from ..te.extern_op import ExternOp
@@ -19,8 +20,9 @@ from .relation import carrying
 from .stage import INLINE, At, StageState
 from .view import StageView
 
-SCOPES: Final = ("global", "shared", "shared.dyn", "local")
-"""The memories a result may be kept in: everyone's, a block's (of a size that its launch says: dyn), a thread's."""
+SCOPES: Final = ("global", "shared", "shared.dyn", "local", *FRAGMENT_SCOPES)
+"""The memories a result may be kept in: everyone's, a block's (of a size that its launch says: dyn), a thread's; the
+registers of a warp, for matrices that tensor cores multiply."""
 
 
 class Reason(NamedTuple):
@@ -280,6 +282,6 @@ def _kind(op: Operation) -> str:
 
 def _scheduled(state: StageState) -> bool:
     """Return whether a primitive said anything of the stage that inlining would lose."""
-    changed = state.leaves is not state.axes or bool(state.loops or state.scope or state.layout)
+    changed = state.leaves is not state.axes or bool(state.loops or state.scope or state.layout or state.padding)
     changed = changed or bool(state.alignments) or state.double_buffered
     return changed or state.store_predicate is not None or state.tensorized is not None

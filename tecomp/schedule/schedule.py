@@ -22,6 +22,7 @@ from .cache_write import cache_write
 from .duplicate import duplicate
 from .env import env_threads
 from .group import Group, Members, group_of
+from .pad import pad
 from .plan import Applied, Plan
 from .reverse import reverse_compute_at
 from .rfactor import rfactor
@@ -58,6 +59,7 @@ class Stage(StageView):
 
     reverse_compute_at = reverse_compute_at
 
+    pad = pad
     transform_layout = transform_layout
     storage_align = storage.storage_align
     double_buffer = storage.double_buffer

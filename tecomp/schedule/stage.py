@@ -92,6 +92,7 @@ copyreg.pickle(MappingProxyType, lambda marks: (_view, (dict(marks),)))  # a rec
 
 UNMARKED = LoopMark()
 NO_MARKS: Mapping[IterVar, LoopMark] = MappingProxyType({})
+NO_PADDING: Mapping[IterVar, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +120,8 @@ class StageState:
     """How far apart neighbours lie, for the dimensions of which something was said."""
     double_buffered: bool = False
     """Whether an iteration of the loop around it computes what the next one reads."""
+    padding: Mapping[IterVar, int] = field(default_factory=lambda: NO_PADDING)
+    """The axes of the operation along which the stage runs up to a multiple of that many."""
     rolling: bool = False
     """Whether an iteration of the loops around it computes only what no earlier one did."""
     store_predicate: Expr | None = None

@@ -74,6 +74,7 @@ def _check_own_layout(stage: StageView, asked: str) -> None:
         f"it lies in the memory of scan '{stepped and stepped.name}'": stepped is not None,
         f"'{extern and extern[0]}' addresses its memory itself": bool(extern),
         "it is inlined, and lies nowhere": state.attach is INLINE,
+        "it is padded, and what lies beyond its end has no place": bool(state.padding),
         "it is a rolling buffer, whose elements go round": state.rolling,
         "storage_align said how far its elements lie apart": bool(state.alignments),
         "it was transformed already": state.layout is not None,

@@ -28,11 +28,13 @@ from .foreign import (
 )
 from .nodes import *
 from .nodes import NODES as _NODES
+from .wmma import tvm_fill_fragment, tvm_load_matrix_sync, tvm_mma_sync, tvm_store_matrix_sync
 
 __all__ = [
     "Buffer", "Select", "Var", "all", "any", "call_extern", "call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin",
     "call_packed", "call_pure_extern", "const", "decl_buffer", "dp4a", "if_then_else", "infinity", "ir_builder", "likely",
     "max", "max_value", "min", "min_value", "q_multiply_shift", "q_multiply_shift_per_axis", "reinterpret",
-    "stmt_functor", "sum", "vectorcombine", "vectorhigh", "vectorlow",
+    "stmt_functor", "sum", "tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_store_matrix_sync",
+    "vectorcombine", "vectorhigh", "vectorlow",
 ]  # fmt: skip
 __all__ += [*_math.__all__, *_NODES]

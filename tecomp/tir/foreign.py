@@ -16,6 +16,7 @@ from ..ir.interpret_calls import CALLS
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
 from ..location import caller
+from .wmma import MATRIX_FUNCTIONS
 
 _UINT32: Final = DType("uint32")
 _serial = itertools.count(1)
@@ -112,10 +113,11 @@ def _llvm(kind: str, dtype: str, name: str, args: tuple[Any, ...]) -> Expr:
 def call_intrin(dtype: str, func_name: str, *args: Any) -> Expr:
     """Return the call of an operation that every target knows: "tir.exp", "tir.popcount", ..."""
     name = func_name.removeprefix("tir.")
+    if name in MATRIX_FUNCTIONS:
+        return MATRIX_FUNCTIONS[name](*args)
     if name not in CALLS:
-        raise UserError(
-            f"tir.call_intrin {func_name!r}", because="no operation is called so", legal=", ".join(sorted(CALLS))
-        )
+        known = ", ".join(sorted({*CALLS, *MATRIX_FUNCTIONS}))
+        raise UserError(f"tir.call_intrin {func_name!r}", because="no operation is called so", legal=known)
     return make.call(name, _result(f"tir.call_intrin {func_name!r}", dtype), *args)
 
 

@@ -95,6 +95,14 @@ def test_more_shared_memory_is_asked_for_at_the_launch(golden: Golden) -> None:
     golden(f"{artifact.source}\n{artifact.host}")
 
 
+def test_shared_memory_that_a_launch_is_to_size(golden: Golden) -> None:
+    """One buffer that asks for it takes all of the kernel's shared memory there."""
+    artifact = cuda(shared(64).replace("f32[64], 'shared'", "f32[64], 'shared.dyn'"))
+    assert artifact.kernels[0]["shared"] == 16 + 64 * 4
+    compiles(artifact.source)
+    golden(artifact.source)
+
+
 @pytest.mark.parametrize(("arch", "most"), [("sm_80", 163), ("sm_86", 99), ("sm_90a", 227)])
 def test_more_shared_memory_than_a_block_can_have(arch: str, most: int) -> None:
     target = Target.of(f"cuda -arch={arch}")

@@ -9,12 +9,16 @@ import pytest
 
 import tecomp
 from tecomp import te
-from tecomp.errors import TecompError
+from tecomp.errors import ScheduleError, TecompError
 from tecomp.ir.interpret import interpret
+from tecomp.ir.parse import parse
 from tecomp.ir.stmt import Launch
 from tecomp.ir.visit import walk
+from tecomp.passes import launch
 from tecomp.passes.events import is_grid_barrier
 from tecomp.schedule import create_schedule
+from tecomp.target import Target
+from tecomp_runtime.errors import CallError
 
 from ..schedule.test_text import made_again
 from .recurrent import bound_to, living_threads, lstm, matrix_powers
@@ -76,10 +80,18 @@ def test_on_a_gpu(name):
 
 
 @pytest.mark.gpu
-def test_more_blocks_than_run_at_once(refused):
-    program = matrix_powers(2, size=65536, rows=1, blocks=65536, threads=1, keep="", value=2)
-    with pytest.raises(TecompError, match="blocks that wait for each other"):
-        tecomp.build(program.schedule, program.args, target="cuda")(*program.inputs, *program.expected)
+def test_more_blocks_than_run_at_once():
+    cupy = pytest.importorskip("cupy")
+    s, H = _mirrored(1 << 20)
+    block, thread = living_threads(1 << 14, 64)
+    s[H].env_threads([block, thread])
+    for tensor in (*H.op.init, *H.op.update):
+        bound_to(s, tensor, tensor.op.axis[1], block, thread)
+    X = H.op.inputs[0]
+    with pytest.raises(
+        CallError, match=r"16384 blocks that wait for each other\n *because: at most \d+ run"
+    ):
+        tecomp.build(s, [X, H], target="cuda")(*(cupy.zeros((6, 1 << 20), "f") for _ in range(2)))
 
 
 @pytest.mark.parametrize("name", ["in registers", "in shared memory", "lstm"])
@@ -147,7 +159,7 @@ def test_refused(golden):
         program = matrix_powers(3, value=3)
         messages.append(_refusal(name, lambda attempt=attempt, program=program: attempt(program)))
     for name, threads in BAD_THREADS.items():
-        s, H = _plain()
+        s, H = _mirrored()
         messages.append(_refusal(name, lambda s=s, H=H, threads=threads: s[H].env_threads(threads())))
     golden("\n".join(messages))
 
@@ -159,10 +171,11 @@ def _refusal(name, attempt):
     return f"# {name}\n{type(caught.value).__name__}: {message}\n"
 
 
-def _plain():
-    X, state = te.placeholder((6, 16), name="X"), te.placeholder((6, 16), name="state")
-    init = te.compute((1, 16), lambda _, i: X[0, i], name="init")
-    update = te.compute((6, 16), lambda t, i: state[t - 1, 15 - i] + X[t, i], name="update")
+def _mirrored(size=16):
+    """A scan each column of which needs the step before of the column on the other side."""
+    X, state = te.placeholder((6, size), name="X"), te.placeholder((6, size), name="state")
+    init = te.compute((1, size), lambda _, i: X[0, i], name="init")
+    update = te.compute((6, size), lambda t, i: state[t - 1, size - 1 - i] + X[t, i], name="update")
     H = te.scan(init, update, state, inputs=[X], name="H")
     return create_schedule(H.op), H
 
@@ -178,11 +191,67 @@ def test_what_lowering_refuses(golden):
     s[product.op].compute_root()
     s[product.op].set_scope("global")
     messages.append(_refusal("a reader that binds none of the threads", lambda: tecomp.lower(s, program.args)))
-    s, H = _plain()
+    s, H = _mirrored()
     s[H].env_threads([te.thread_axis((0, 4), "blockIdx.x")])
     update = H.op.update[0]
     s[update].bind(update.op.axis[1], te.thread_axis("blockIdx.x"))
-    messages.append(
-        _refusal("a loop of another extent", lambda: tecomp.lower(s, [H.op.init[0].op.input_tensors[0], H]))
-    )
+    messages.append(_refusal("a loop of another extent", lambda: tecomp.lower(s, [*H.op.inputs, H])))
     golden("\n".join(messages))
+
+
+MET_IN_ONE_NEST = """
+def f(A: out[f32[n, 8]]):
+    for t in range(n, pragmas=[('one_kernel', 'blockIdx.x=8')]):
+        for i in thread('blockIdx.x', 8):
+            A[t, i] = A[t, 7 - i]
+"""
+GROWING = """
+def f(A: out[f32[n, 8]]):
+    for t in range(n, pragmas=[('one_kernel', 'blockIdx.x=8')]):
+        T = alloc(f32[t, 8])
+        for i in thread('blockIdx.x', 8):
+            for k in range(t):
+                T[k, i] = 1.0
+        for i in thread('blockIdx.x', 8):
+            A[t, i] = T[0, 7 - i]
+"""
+
+
+def test_memory_that_the_steps_share_is_the_grids():
+    """A temporary of one shape is allocated before the kernel; barriers stand on both sides of its use."""
+    func = parse(GROWING.replace("f32[t, 8]", "f32[n, 8]").replace("range(t)", "range(4)"))
+    device = launch.run(func, Target.of("cuda"))
+    assert [type(node).__name__ for node in (device.body, device.body.body)] == ["Alloc", "Launch"]
+    assert barriers(device) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            MET_IN_ONE_NEST,
+            """
+            'A' is read and written in one nest of a kernel that runs all steps
+              --> test_one_kernel.py:LINE
+               |     launch.run(parse(source), Target.of("cuda"))
+               |     ^
+              because: a block reads in it what another one writes, and blocks wait between nests only
+              legal: compute what is read in a nest of its own: compute_root, bound to the same threads
+            """,
+        ),
+        (
+            GROWING,
+            """
+            'T' in each step of a kernel that runs all steps
+              --> test_one_kernel.py:LINE
+               |     launch.run(parse(source), Target.of("cuda"))
+               |     ^
+              because: its shape (t, 8) changes from step to step, and a kernel allocates no memory
+              legal: a stage of constant shape in each step, or no env_threads
+            """,
+        ),
+    ],
+)
+def test_what_the_pass_refuses(source, message, refused):
+    with refused(ScheduleError, message):
+        launch.run(parse(source), Target.of("cuda"))

@@ -84,25 +84,10 @@ def test_bind_of_a_reduce_axis_to_a_block(chain, refused):
            |     chain.s[chain.C].bind(chain.k, te.thread_axis("blockIdx.x"))
            |     ^
           because: its iterations combine into one element, and blocks cannot combine what they computed
-          legal: a data axis of 'C': i
+          legal: a data axis of 'C': i; threadIdx; or s.rfactor, for a data axis to bind
     """,
     ):
         chain.s[chain.C].bind(chain.k, te.thread_axis("blockIdx.x"))
-
-
-def test_bind_of_a_reduce_axis_to_a_thread(chain, refused):
-    with refused(
-        ScheduleError,
-        """
-        cannot bind reduce axis 'k' of 'C' to threadIdx.x
-          --> test_refuse_marks.py:LINE
-           |     chain.s[chain.C].bind(chain.k, te.thread_axis("threadIdx.x"))
-           |     ^
-          because: reducing across threads is not available yet
-          legal: a data axis of 'C': i
-    """,
-    ):
-        chain.s[chain.C].bind(chain.k, te.thread_axis("threadIdx.x"))
 
 
 def test_bind_to_a_loop(chain, refused):

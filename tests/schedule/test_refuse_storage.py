@@ -49,6 +49,24 @@ def bound_around(p: SimpleNamespace, thread: str) -> None:
     lowered(p)
 
 
+def by_address(p: SimpleNamespace) -> None:
+    called = te.extern(
+        (64,),
+        [p.B],
+        lambda ins, outs: tir.call_extern("int32", "f", ins[0].data, outs[0].data),
+        name="called",
+        dtype="float32",
+    )
+    s = create_schedule(called.op)
+    s[p.B].storage_align(p.B.op.axis[0], 8, 1)
+    lower_schedule(s, [p.A, called], "f")
+
+
+def transformed(p: SimpleNamespace) -> None:
+    p.s[p.B].transform_layout(lambda i, j: [j, i])
+    p.s[p.B].storage_align(p.B.op.axis[0], 8, 1)
+
+
 STORAGE_ALIGN: dict[str, Call] = {
     "an output": lambda p: p.s[p.D].storage_align(p.D.op.axis[0], 8, 1),
     "a placeholder": lambda p: p.s[p.A].storage_align(p.B.op.axis[0], 8, 1),
@@ -62,6 +80,8 @@ STORAGE_ALIGN: dict[str, Call] = {
     "a factor that is no integer": lambda p: p.s[p.B].storage_align(p.B.op.axis[0], 8.0, 1),
     "an offset that is no integer": lambda p: p.s[p.B].storage_align(p.B.op.axis[0], 8, True),
     "an argument": lambda p: scope_and_lower(p, lambda: p.s[p.B].storage_align(p.B.op.axis[0], 8, 1), p.B),
+    "read by address": by_address,
+    "in a layout of its own": transformed,
 }
 
 DOUBLE_BUFFER: dict[str, Call] = {
@@ -74,19 +94,6 @@ DOUBLE_BUFFER: dict[str, Call] = {
     "at a loop of virtual threads": lambda p: bound_around(p, "vthread"),
     "an argument": lambda p: scope_and_lower(p, p.s[p.C].double_buffer, p.C),
 }
-
-
-
-def by_address(p: SimpleNamespace) -> None:
-    called = te.extern(
-        (64,), [p.B], lambda ins, outs: tir.call_extern("int32", "f", ins[0].data, outs[0].data), name="called", dtype="float32"
-    )
-    s = create_schedule(called.op)
-    s[p.B].storage_align(p.B.op.axis[0], 8, 1)
-    lower_schedule(s, [p.A, called], "f")
-
-
-STORAGE_ALIGN["read by address"] = by_address
 
 SET_SCOPE: dict[str, Call] = {
     "an output": lambda p: p.s[p.D].set_scope("shared.dyn"),

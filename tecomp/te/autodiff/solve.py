@@ -85,6 +85,8 @@ class _System:
         """Unknowns whose range follows from those of others."""
         self.values: dict[E.Var, Expr] = {}
         self.conditions: dict[E.Var, list[Expr]] = {}
+        self.first: list[Expr] = []
+        """Conditions that protect the others: that what they divide by is not 0."""
         self.undecided: list[Expr] = []
         self.renamed: dict[E.Var, Expr] = {}
         self.target = [b for _, b in pairs]
@@ -103,7 +105,7 @@ class _System:
                 self.undecided.append(simplify(make.eq(a, b)))
         free = self._free()
         ordered = [condition for axis in self.axes for condition in self.conditions.get(axis, ())]
-        conditions = [simplify(self._now(condition)) for condition in (*ordered, *self.undecided)]
+        conditions = [simplify(self._now(condition)) for condition in (*self.first, *ordered, *self.undecided)]
         kept = tuple(condition for condition in dict.fromkeys(conditions) if condition is not make.TRUE)
         values = {var: self._now(value) for var, value in self.values.items()}
         return Solution(values | self.renamed, free, kept)
@@ -246,7 +248,7 @@ class _System:
             whole = rest.scaled(-1).expr()
             higher = Affine({}).plus(Affine({_without_factor(term, base): form.terms[term] for term in others}))
             if not self._divides_an_extent(base):
-                self._require(digit, make.lt(ZERO, base))
+                self.first.append(make.lt(ZERO, base))
             self._set(digit, make.floormod(whole, base), checked=False)
             self.equations.append((higher.expr(), simplify(make.floordiv(whole, base))))
             return True

@@ -26,7 +26,7 @@ class Stages:
     def __init__(self, ops: Iterable[Operation]) -> None:
         self.indexer = Indexer()
         extents = [extent for op in ops for tensor in op.outputs for extent in tensor.shape]
-        for extent in extents:
+        for extent in sorted(extents, key=_is_composed):
             self.indexer.extent(extent)
         self.width = INT64 if any(extent.dtype is INT64 for extent in extents) else INT32
 
@@ -105,6 +105,11 @@ class Typed:
             return make.cast(self.width if node.dtype is INDEX else node.dtype, operands[0])
         same = all(x is y for x, y in zip(operands, node.operands(), strict=True))
         return node if same else node.with_operands(operands)
+
+
+def _is_composed(extent: Expr) -> bool:
+    """Sizes by themselves come first: what is an extent is known to be 0 or more wherever it stands."""
+    return not isinstance(extent, E.Var)
 
 
 def distinct(names: Iterable[str]) -> list[str]:

@@ -70,5 +70,5 @@ def _check_inside(parser: Parser, node: ast.expr, memory: Memory, dim: int, inde
             node,
             f"index {dim} of '{memory.name}', {ast.unparse(node)}, leaves it",
             f"it {reach}; '{memory.name}' has extent {plain(extent)} there",
-            f"0 to {plain(extent)} - 1, or an if around it",
+            f"0 to {plain(make.sub(extent, 1))}, or an if around it",
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ...dtype import DType
 from ...ir import expr as E
 from ...ir import make
+from ...ir.dtype_name import dtype_of
 from .. import logic
 from .. import math as te_math
 from ..symbol import infinity
@@ -67,7 +68,10 @@ def _len(parser: Parser, node: ast.Call) -> Any:
 def _infinite(sign: int) -> Callable[[Parser, ast.Call], Any]:
     def build(parser: Parser, node: ast.Call) -> Any:
         (dtype,) = bound(parser, node, "dtype", ("float32",))
-        found = parser.apply(node, infinity, dtype)
+        kind = parser.apply(node, dtype_of, ast.unparse(node), dtype)
+        if not kind.is_float:
+            raise parser.refuse(node, ast.unparse(node), f"{kind} has no infinity", "a float type")
+        found = infinity(kind)
         return found if sign > 0 else make.neg(found)
 
     return build

@@ -87,7 +87,7 @@ def _range(parser: Parser, call: ast.Call) -> tuple[Expr, Expr, int]:
         )
     begin, end = (make.const(0), *(_integer(parser, part) for part in nodes[:2]))[-2:]
     first, last = make.pair(begin, end)
-    step = _known(parser, nodes[2]) if len(nodes) == 3 else 1
+    step = _known(parser, nodes[2], "a step") if len(nodes) == 3 else 1
     if step == 0:
         raise parser.refuse(nodes[2], "a step of 0", "the loop would not end", "another step")
     return first, last, step
@@ -104,12 +104,14 @@ def _integer(parser: Parser, node: ast.expr) -> Expr:
     return parser.held(f"end_{node.lineno}", value, node)
 
 
-def _known(parser: Parser, node: ast.expr) -> int:
+def _known(parser: Parser, node: ast.expr, what: str) -> int:
     value = parser.number(node)
     value = value.value if isinstance(value, E.Const) else value
     if isinstance(value, int):
         return value
-    raise parser.refuse(node, f"{ast.unparse(node)} here", "it is known only when the program runs", "an int constant")
+    raise parser.refuse(
+        node, f"{what} of {ast.unparse(node)}", "it is known only when the program runs", "an int constant"
+    )
 
 
 def _variable(parser: Parser, node: ast.AST, name: str, begin: Expr, end: Expr, step: int) -> tuple[E.Var, Expr]:
@@ -190,7 +192,7 @@ def _const_range(parser: Parser, node: ast.For, call: ast.Call) -> None:
             f"{len(nodes)} arguments are given",
             "const_range(end), const_range(begin, end, step)",
         )
-    _copies(parser, node, _target(parser, node), range(*(_known(parser, part) for part in nodes)))
+    _copies(parser, node, _target(parser, node), range(*(_known(parser, part, "const_range") for part in nodes)))
 
 
 def _copies(parser: Parser, node: ast.For, name: str, values: Iterable[Any]) -> None:

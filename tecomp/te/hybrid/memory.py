@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from ...ir import expr as E
+from ...ir.node import Expr
 from ...ir.stmt import Buffer
+from ...ir.visit import walk
 
 
 class Role(Enum):
@@ -35,3 +38,8 @@ class Memory:
     def ndim(self) -> int:
         """The number of dimensions."""
         return len(self.buffer.shape)
+
+
+def reads_memory(value: Expr) -> bool:
+    """Return whether an expression reads memory."""
+    return any(isinstance(node, E.Load) for node in walk(value))

@@ -19,13 +19,12 @@ from ...ir import expr as E
 from ...ir import make
 from ...ir.node import Expr
 from ...ir.stmt import Buffer, LoopKind
-from ...ir.visit import walk
 from .block import Block
 from .expressions import EXPRESSIONS
-from .memory import Memory
+from .memory import Memory, reads_memory
 from .names import Names, assignments
 from .scripted import Scripted
-from .source import Source
+from .source import Source, in_the_language
 from .statements import STATEMENTS
 
 
@@ -146,7 +145,7 @@ class Parser:
         try:
             return function(*args)
         except UserError as error:
-            raise self.refuse(node, error.asked, error.because, error.legal) from None
+            raise self.refuse(node, *map(in_the_language, (error.asked, error.because, error.legal))) from None
 
     def condition(self, node: ast.expr) -> bool | Expr:
         """Return a condition: decided, where Python knows it, or a bool expression."""
@@ -186,11 +185,6 @@ class Parser:
             self.written.block.let(var, value, self.source.line(node))
             return var
         return value
-
-
-def reads_memory(value: Expr) -> bool:
-    """Return whether an expression reads memory."""
-    return any(isinstance(node, E.Load) for node in walk(value))
 
 
 def describe(value: Any) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ...errors import UserError, UserTypeError
 from ...location import Location
@@ -38,6 +39,22 @@ class Source:
     def asked(self, what: str) -> str:
         """Return what an error of this function was asked."""
         return f"te.hybrid '{self.name}': {what}"
+
+
+_WORDS: Final = (
+    (r"te\.any, te\.all, te\.if_then_else", "and, or, x if c else y"),
+    (r"\b(\w+)\.astype\('(\w+)'\)", r"\2(\1)"),
+    (r"\.astype\('(\w+)'\)", r"\1(...)"),
+    (r"\bte\.(?!(?:hybrid|var)\b)", ""),
+)
+"""How an error of te says something, and how a hybrid function would."""
+
+
+def in_the_language(said: str) -> str:
+    """Return a part of an error of te in the words of a hybrid function: exp for te.exp, float32(x) for x.astype."""
+    for pattern, words in _WORDS:
+        said = re.sub(pattern, words, said)
+    return said
 
 
 def _text(function: Callable[..., Any]) -> tuple[str, list[str], int]:

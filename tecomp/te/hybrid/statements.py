@@ -16,7 +16,7 @@ from .access import indices_of
 from .calls import call_scripted
 from .expressions import BINARY, indexed
 from .loops import for_statement
-from .memory import Memory, Role
+from .memory import Memory, Role, reads_memory
 from .names import MISSING, LoopVariable
 from .scripted import Scripted
 from .storage import MAKERS, scalar
@@ -63,7 +63,7 @@ def _unpack(parser: Parser, node: ast.Assign, target: ast.Tuple) -> None:
         raise parser.refuse(
             target, ast.unparse(node), f"{count} values for {len(target.elts)} names", "one name for each"
         )
-    if any(isinstance(value, Expr) for value in values):
+    if any(isinstance(value, Expr) and reads_memory(value) for value in values):
         raise parser.refuse(
             target, ast.unparse(node), "each assignment would change what the next reads", "one at a time"
         )
@@ -111,10 +111,15 @@ def _write(
             node,
             f"{ast.unparse(node)} is stored to '{buffer.name}'",
             f"it is {stored.dtype}, and '{buffer.name}' is {buffer.dtype}",
-            f"{buffer.dtype}({ast.unparse(node)})",
+            f"{buffer.dtype}({ast.unparse(node)})" + _other_start(memory, stored),
         )
     parser.written.stored.add(buffer)
     parser.written.block.add(Store(buffer, indices, stored, make.TRUE, loc=parser.source.line(target)))
+
+
+def _other_start(memory: Memory, stored: Expr) -> str:
+    """Say how a variable would have had another type: it has that of its first value."""
+    return f"; or {memory.name} = {stored.dtype}(...) at first" if memory.role is Role.SCALAR else ""
 
 
 def _store(
@@ -204,7 +209,7 @@ def _assert(parser: Parser, node: ast.Assert) -> None:
 def _return(parser: Parser, node: ast.Return) -> None:
     if len(parser.written.blocks) > parser.depth:
         raise parser.refuse(node, "return in a block", "a function has one end", "return as the last statement")
-    values = () if node.value is None else parser.value(node.value)
+    values = None if node.value is None else parser.value(node.value)
     values = values if isinstance(values, tuple) else (values,)
     for value in values:
         if not isinstance(value, Memory) or value.role is not Role.OUTPUT:
@@ -217,7 +222,7 @@ def _return(parser: Parser, node: ast.Return) -> None:
             )
         if value.buffer not in parser.written.stored:
             raise parser.refuse(node, ast.unparse(node), f"'{value.name}' is never written", "a store to its elements")
-    if len(set(values)) < len(values) or not values:
+    if len(set(values)) < len(values):
         raise parser.refuse(node, ast.unparse(node), "each result is returned once", "return b, or return b, c")
     parser.returned = values
 
