@@ -63,6 +63,10 @@ class Operators:
         """Return the value of a constant."""
         return float(OPERATORS["number"](self))
 
+    def equal(self, other: Any) -> Expr:
+        """Return the condition that both are equal, as == does."""
+        return OPERATORS["eq"](self, other)
+
     def astype(self, dtype: str) -> Expr:
         """Return this value converted to `dtype` (float to int truncates toward zero)."""
         return OPERATORS["cast"](dtype, self)

@@ -11,6 +11,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.foreign import has_effect, is_opaque
+from ..ir.matrix import is_matrix_call
 from ..ir.node import Expr
 from ..ir.stmt import Across, Alloc, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
@@ -19,7 +20,9 @@ from .accesses import allocated, bound_vars, has, joined_across, repeatable, sto
 from .events import is_barrier
 from .hoist import one_guard
 from .kernel_checks import check_kernel, check_local, last_store, writer_tags
+from .private import privatised
 from .sink import sink_guards
+from .warps import by_warps, warp_of
 
 Tells = dict[E.Var, frozenset[E.Var]]
 """By thread axis, the variables whose values tell its threads apart: its own, and those computed from it."""
@@ -38,11 +41,12 @@ def kernel(root: Stmt) -> Launch:
     loops = [node for node in walk(root) if isinstance(node, For) and node.kind is LoopKind.THREAD]
     extents = [(loop.thread, _uniform(loop, inside)) for loop in loops]
     extents += [(tag, make.const(1, INDEX)) for node in walk(root) if isinstance(node, Across) for tag in node.threads]
+    extents += warp_of(root)
     found = {tag: _thread(tag, [extent for thread, extent in extents if thread == tag]) for tag in TAGS}
     threads = {tag: var for tag, var in found.items() if var is not None}
     body = _joined(_called_once(sink_guards(_widened(root, threads)), threads), threads)
     body = _one_writer(body, threads, NO_FACTS, {var: frozenset([var]) for var in threads.values()})
-    return Launch(tuple(threads.items()), body, loc=root.loc)
+    return Launch(tuple(threads.items()), privatised(body, threads), loc=root.loc)
 
 
 def _uniform(loop: For, inside: set[E.Var]) -> Expr:
@@ -93,7 +97,11 @@ def _called_once(node: Stmt, others: dict[str, E.Var]) -> Stmt:
     """Let one thread of each axis that no loop around names (`others`) make a call that may do anything.
 
     f(address(S, 'w'))  ->  if threadIdx_x == 0: f(address(S, 'w'))
+
+    What a warp does together its threads do all of them.
     """
+    if isinstance(node, Evaluate) and is_matrix_call(node.value):
+        return by_warps(node, others)
     if isinstance(node, Evaluate) and has_effect(node.value) and others:
         first = (make.eq(var, make.const(0, INDEX)) for var in others.values())
         return If(make.logical_and(*first), node, loc=node.loc)

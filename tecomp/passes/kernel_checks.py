@@ -7,7 +7,8 @@ from collections.abc import Collection
 from ..arith.overlap import Overlap
 from ..errors import ScheduleError
 from ..ir import expr as E
-from ..ir.stmt import Across, Alloc, For, LoopKind, Stmt, Store
+from ..ir.matrix import is_fragment
+from ..ir.stmt import Across, Alloc, Buffer, For, LoopKind, Stmt, Store
 from ..ir.visit import walk
 from .accesses import bound_vars, stored
 from .conflicts import reads_apart
@@ -80,6 +81,17 @@ def _check_alloc(root: Stmt, node: Alloc) -> None:
     for below in walk(node.body):
         if isinstance(below, For) and below.thread.startswith("blockIdx") and buffer in stored(below):
             _refuse_blocks(root, below)
+        if isinstance(below, For) and below.thread.startswith("threadIdx") and is_fragment(buffer) and buffer in stored(below):
+            _refuse_shared_out(buffer, below)
+
+
+def _refuse_shared_out(buffer: Buffer, loop: For) -> None:
+    raise ScheduleError(
+        f"the matrices of {buffer.name} are shared out among the threads of {loop.thread}",
+        because=f"{buffer.scope} memory is the registers of one warp, and another warp cannot read them",
+        legal=f"compute_at of {buffer.name} inside the loop bound to {loop.thread}",
+        location=buffer.loc or loop.loc,
+    )
 
 
 def writer_tags(node: Alloc) -> frozenset[str]:

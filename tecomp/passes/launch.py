@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ..errors import ScheduleError
 from ..ir.expr import Call, Load
+from ..ir.foreign import foreign
 from ..ir.func import Func, Level
 from ..ir.stmt import Alloc, Evaluate, For, If, LoopKind, Stmt, Store
 from ..ir.visit import walk
@@ -49,6 +50,8 @@ def _host(node: Stmt) -> Stmt:
             return kernel(node)
         case Evaluate(value=Call() as call) if call.name.startswith("call_packed:"):
             return node
+        case Evaluate(value=Call() as call) if (called := foreign(call.name)) is not None:
+            _refuse_call(node, called.symbol)
         case Store() | Evaluate():
             _refuse_unbound(node)
         case Alloc() if joined_across(node):
@@ -69,6 +72,15 @@ def _refuse_unbound(node: Stmt) -> None:
         f"stage {last_store(node)} has no axis bound to a block or thread",
         because="all work of a CUDA program is done by kernels",
         legal="s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage",
+        location=node.loc,
+    )
+
+
+def _refuse_call(node: Evaluate, symbol: str) -> None:
+    raise ScheduleError(
+        f"the function {symbol!r} is called outside every kernel",
+        because="the host cannot reach device memory, and it is no Python function, which would launch kernels itself",
+        legal='ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 1) before it, or tir.call_packed',
         location=node.loc,
     )
 

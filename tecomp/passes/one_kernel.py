@@ -1,18 +1,15 @@
 """One kernel: all steps of a scan whose threads live over them, with barriers of the whole grid between steps.
 
-    W_local = alloc(f32[24, 96, 4], "local")             for bx in thread("blockIdx.x", 24):
-    for bx in thread("blockIdx.x", 24):                      for tx in thread("threadIdx.x", 96):
-        for tx in thread("threadIdx.x", 96):                     W_local = alloc(f32[4], "local")
-            for k in range(4):                                   for k in range(4):
-                W_local[bx, tx, k] = W[...]        ->                W_local[k] = W[...]
-    for t in range(1, m):  # one kernel                          for t in range(1, m):
-        for bx in thread("blockIdx.x", 24):                          h[t, ...] = h[t - 1, ...] ...
-            for tx in thread("threadIdx.x", 96):                     barrier_grid()
-                h[t, ...] = h[t - 1, ...] ...
+    for bx in thread("blockIdx.x", 24):                  for bx in thread("blockIdx.x", 24):
+        for tx in thread("threadIdx.x", 96):                 for tx in thread("threadIdx.x", 96):
+            W_local[bx, tx] = W[...]               ->            W_local[bx, tx] = W[...]
+    for t in range(1, m):  # one kernel                      for t in range(1, m):
+        for bx in thread("blockIdx.x", 24):                      for tx in thread("threadIdx.x", 96):
+            for tx in thread("threadIdx.x", 96):                     h[t, ...] = h[t - 1, ...] ...
+                h[t, ...] = h[t - 1, ...] ...                    barrier_grid()
 
-A barrier of the grid stands where a block needs what another one did, and nowhere else. What each thread holds for
-itself loses the dimensions that name the thread. On the left any order of the threads gives the same; on the right they
-must run at once, so this is part of making kernels.
+A barrier of the grid stands where a block needs what another one did, and nowhere else. On the left any order of the
+threads gives the same; on the right they must run at once, so this is part of making kernels.
 """
 
 from __future__ import annotations
@@ -33,10 +30,9 @@ from .accesses import allocated, bound_vars, loaded, stored, uses
 from .conflicts import reads_apart
 from .events import GRID_BARRIER, Events, Scope, is_grid_barrier
 from .one_launch import meeting
-from .private import privatised
 
-Threads = dict[str, E.Var]
-"""The threads that live over all steps, by tag."""
+Blocks = dict[str, E.Var]
+"""The indices of the blocks that live over all steps, by tag."""
 
 
 def merged(stmt: Stmt) -> Stmt:
@@ -48,9 +44,9 @@ def merged(stmt: Stmt) -> Stmt:
         case Seq():
             return _among(stmt.stmts, _tags(loop))
         case Alloc() if stmt.buffer.scope != "global":
-            return _kernel(stmt, _threads(loop))
+            return _kernel(stmt, _blocks(loop))
         case For() if _tags(stmt):
-            return _kernel(stmt, _threads(loop))
+            return _kernel(stmt, _blocks(loop))
         case _:
             return stmt.map(merged, lambda expr: expr)
 
@@ -68,7 +64,7 @@ def _among(stmts: Sequence[Stmt], tags: Sequence[str]) -> Stmt:
     first = at
     while first and _is_nest(stmts[first - 1], tags):
         first -= 1
-    kernel = merged(stmts[at]) if first == at else _kernel(Seq(tuple(stmts[first : at + 1])), _threads(loop))
+    kernel = merged(stmts[at]) if first == at else _kernel(Seq(tuple(stmts[first : at + 1])), _blocks(loop))
     return Seq((*stmts[:first], *in_order(kernel), *map(merged, stmts[at + 1 :])))
 
 
@@ -76,14 +72,15 @@ def _is_nest(stmt: Stmt, tags: Sequence[str]) -> bool:
     return isinstance(stmt, For) and stmt.thread in tags
 
 
-def _threads(loop: For) -> Threads:
-    """Return a variable for each of the threads that run all steps of a loop."""
-    zero, given = make.const(0, INDEX), str(dict(loop.pragmas)[ONE_KERNEL])
-    pairs = [thread.split("=") for thread in given.split()]
-    return {tag: E.Var(tag.replace(".", "_"), INDEX, zero, make.index(int(extent))) for tag, extent in pairs}
+def _blocks(loop: For) -> Blocks:
+    """Return a variable for each index of the blocks that run all steps of a loop; there is one block at least."""
+    given = dict(thread.split("=") for thread in str(dict(loop.pragmas)[ONE_KERNEL]).split())
+    extents = {tag: extent for tag, extent in given.items() if tag.startswith("blockIdx")} or {"blockIdx.x": "1"}
+    zero = make.const(0, INDEX)
+    return {tag: E.Var(tag.replace(".", "_"), INDEX, zero, make.index(int(n))) for tag, n in extents.items()}
 
 
-def _kernel(stmt: Stmt, threads: Threads) -> Stmt:
+def _kernel(stmt: Stmt, blocks: Blocks) -> Stmt:
     """Return the statement as one nest of thread loops, with memory that all of the grid shares around it."""
     held = [node for node in walk(stmt) if isinstance(node, Alloc) and node.buffer.scope == "global"]
     steps = {var for node in walk(stmt) if isinstance(node, For) for var in [node.var]}
@@ -96,10 +93,8 @@ def _kernel(stmt: Stmt, threads: Threads) -> Stmt:
                 location=node.loc,
             )
     inside = rewrite(stmt, stmts={Alloc: lambda node: node.body if node.buffer.scope == "global" else node})
-    blocks = [var for tag, var in threads.items() if tag.startswith("blockIdx")]
-    body = _Meetings(threads, blocks).stmt(inside, []).stmt
-    body = privatised(body, set(threads.values()))
-    for tag, var in reversed(threads.items()):
+    body = _Meetings(blocks).stmt(inside, []).stmt
+    for tag, var in reversed(blocks.items()):
         body = For(var, LoopKind.THREAD, body, tag, loc=stmt.loc or body.loc)
     for node in reversed(held):
         body = node.copy(body=body)
@@ -116,11 +111,11 @@ class Step(NamedTuple):
 
 
 class _Meetings:
-    """Takes the loops over living threads away, and puts barriers of the grid between what blocks do to each other."""
+    """Takes the loops over living blocks away, and puts barriers of the grid between what blocks do to each other."""
 
-    def __init__(self, threads: Threads, blocks: Sequence[E.Var]) -> None:
-        self.threads, self.blocks = threads, blocks
-        self.loops = [For(var, LoopKind.THREAD, Seq(())) for var in blocks]
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks = blocks
+        self.loops = [For(var, LoopKind.THREAD, Seq(())) for var in blocks.values()]
 
     def stmt(self, node: Stmt, pending: list[Stmt]) -> Step:
         """Return a statement behind `pending`, the nests that ran since the last barrier."""
@@ -132,10 +127,10 @@ class _Meetings:
                 return inner._replace(stmt=node.copy(body=inner.stmt))
             case If():
                 return self.branch(node, pending)
-            case For() if any(isinstance(below, For) and below.thread in self.threads for below in walk(node.body)):
-                if node.thread not in self.threads:
-                    return self.loop(node, pending)
-        return self.nest(node, pending)
+            case For() if not node.thread and any(isinstance(below, For) and below.thread for below in walk(node.body)):
+                return self.loop(node, pending)
+            case _:
+                return self.nest(node, pending)
 
     def sequence(self, stmts: Sequence[Stmt], pending: list[Stmt]) -> Step:
         steps: list[Stmt] = []
@@ -174,17 +169,17 @@ class _Meetings:
         return Step(Seq((*before, new)) if before else new, [*pending, *left], [] if before else step.first)
 
     def nest(self, node: Stmt, pending: list[Stmt]) -> Step:
-        """Return a nest of thread loops in the threads that there are."""
+        """Return a nest of thread loops in the blocks that there are."""
         own = self.inside(node)
         self.check(own)
         barrier = self.barrier(pending, [own])
         return Step(Seq((*barrier, own)) if barrier else own, [own] if barrier else [*pending, own], [own])
 
     def inside(self, node: Stmt) -> Stmt:
-        """Return a nest without its loops over living threads."""
+        """Return a nest without its loops over living blocks."""
         if not isinstance(node, For):
             return node.map(self.inside, lambda expr: expr)
-        var = self.threads.get(node.thread)
+        var = self.blocks.get(node.thread)
         if var is None or node.extent is not var.extent:
             return node.copy(body=self.inside(node.body))
         return self.inside(substitute_stmt(node.body, {node.var: var}))
@@ -200,15 +195,15 @@ class _Meetings:
 
     def meet(self, a: Stmt, b: Stmt, carrier: E.Var | None = None) -> bool:
         """Return whether a block touches what another one does."""
-        private = bound_vars(a) | bound_vars(b) | (set(self.threads.values()) - set(self.blocks))
-        return meeting(self.loops, a, b, private | ({carrier} if carrier is not None else set())) is not None
+        private = bound_vars(a) | bound_vars(b) | ({carrier} if carrier is not None else set())
+        return meeting(self.loops, a, b, private) is not None
 
     def check(self, nest: Stmt) -> None:
         """Raise ScheduleError where a block reads in a nest what another one writes in it."""
-        private = bound_vars(nest) | (set(self.threads.values()) - set(self.blocks))
-        overlap = Overlap(frozenset(self.blocks), private.__contains__)
+        blocks = frozenset(self.blocks.values())
+        overlap = Overlap(blocks, bound_vars(nest).__contains__)
         for buffer in (stored(nest) & loaded(nest)) - allocated(nest):
-            events = Events([buffer]).first(nest, Scope(varying=frozenset(self.threads.values())))
+            events = Events([buffer]).first(nest, Scope(varying=blocks))
             if not reads_apart(overlap, buffer, events):
                 raise ScheduleError(
                     f"'{buffer.name}' is read and written in one nest of a kernel that runs all steps",

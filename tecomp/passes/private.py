@@ -5,7 +5,7 @@ W_local[blockIdx_x, threadIdx_x, k]    ->    W_local[k]        f32[24, 96, 4] in
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ..ir import expr as E
 from ..ir.stmt import Alloc, Buffer, Stmt, Store
@@ -13,14 +13,16 @@ from ..ir.visit import rewrite, walk
 from .accesses import Indices, accesses
 
 
-def privatised(root: Stmt, threads: Collection[E.Var]) -> Stmt:
-    """Return `root`, run once by each of `threads`, with its registers and block memory in that form."""
+def privatised(root: Stmt, threads: Mapping[str, E.Var]) -> Stmt:
+    """Return `root`, what each of `threads` (by tag) runs, with its registers and memory of blocks in that form."""
     buffers = {node.buffer for node in walk(root) if isinstance(node, Alloc) and node.buffer.scope != "global"}
     found: dict[Buffer, list[Indices]] = {buffer: [] for buffer in buffers}
     for access in accesses(root):
         if access.buffer in found:
             found[access.buffer].append(access.indices)
-    counts = {buffer: _named(places, threads) for buffer, places in found.items()}
+    blocks = {var for tag, var in threads.items() if tag.startswith("blockIdx")}
+    owners = {buffer: set(threads.values()) if buffer.scope == "local" else blocks for buffer in found}
+    counts = {buffer: _named(places, owners[buffer]) for buffer, places in found.items()}
     smaller = {buffer: _without(buffer, count) for buffer, count in counts.items() if count}
     if not smaller:
         return root

@@ -118,20 +118,23 @@ def _split(
             legal="factor=4 (four iterations inside), or nparts=4 (four outside)",
         )
     outer, inner = derived(parent, f"{parent.name}.outer"), derived(parent, f"{parent.name}.inner")
-    lengths = [None if length is None else _length(stage, parent, length) for length in (factor, nparts)]
+    inside, outside = (None if length is None else _length(stage, parent, length) for length in (factor, nparts))
+    split = Split(parent, outer, inner, inside, outside, whole)
     if whole:
-        _check_divides(stage, parent, next(length for length in lengths if length is not None))
-    return _replaced(stage.state, Split(parent, outer, inner, *lengths, whole)), (outer, inner)
+        _check_divides(stage, split)
+    return _replaced(stage.state, split), (outer, inner)
 
 
-def _check_divides(stage: StageView, axis: IterVar, length: Expr) -> None:
+def _check_divides(stage: StageView, split: Split) -> None:
     """Raise ScheduleError where a length is known not to divide the loop's extent."""
     if not computes_all(stage.state):
         return
-    extent, pieces = constant(declared_domains(stage.state)[axis].extent), constant(length)
+    length = split.nparts if split.factor is None else split.factor
+    assert length is not None
+    extent, pieces = constant(declared_domains(stage.state)[split.parent].extent), constant(length)
     if extent is not None and pieces is not None and pieces <= extent and extent % pieces:
         raise ScheduleError(
-            f"split: '{axis.name}' of '{stage.name}' without predication",
+            f"split: '{split.parent.name}' of '{stage.name}' without predication",
             because=f"{pieces} does not divide its extent {extent}",
             legal="a length that divides the extent, or the split with its guard",
         )

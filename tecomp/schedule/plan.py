@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ir.axis import IterVar
+from ..ir.axis import AxisKind, IterVar
 from ..location import Location
 from ..te.graph import consumers, post_order
 from ..te.tensor import Operation
@@ -73,7 +73,8 @@ class Plan:
             if isinstance(state.attach, At):
                 self.guests[state.attach.op].add(state.op)
             known = 0 if old is None or old.definition is not state.definition else len(old.axes)
-            self.owner.update((axis.var, state.op) for axis in state.axes[known:])
+            new = (axis for axis in state.axes[known:] if axis.kind is not AxisKind.THREAD)
+            self.owner.update((axis.var, state.op) for axis in new)
         self.applied.append(applied)
 
     def _connect(self, definition: Operation, old: StageState | None) -> None:

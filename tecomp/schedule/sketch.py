@@ -22,7 +22,7 @@ from ..ir.axis import AxisKind, IterVar
 from ..ir.node import Expr
 from ..ir.stmt import LoopKind
 from ..te.tensor import Operation, PlaceholderOp
-from .extent import declared_domains, show
+from .extent import Exact, declared_domains, show
 from .plan import Plan
 from .relation import Domains
 from .stage import INLINE, SCAN, At, LoopMark, StageState
@@ -77,7 +77,10 @@ def _heading(plan: Plan, state: StageState) -> str:
         f"in {state.scope}": state.scope,
         "padded": state.alignments,
         "double buffered": state.double_buffered,
+        "rolling": state.rolling,
+        f"laid out as {_memory(state)}": state.layout,
     }
+    notes |= {f"{axis.name} up to a multiple of {multiple}": True for axis, multiple in state.padding.items()}
     if state.feeds is not None:
         notes[f"{'update' if state.is_update else 'init'} of {state.feeds.name}"] = True
     if state.store_predicate is not None:
@@ -85,6 +88,15 @@ def _heading(plan: Plan, state: StageState) -> str:
     return " ".join(
         [f"{state.op.name}:", ", ".join(outputs), ", ".join(note for note, holds in notes.items() if holds)]
     ).rstrip()
+
+
+def _memory(state: StageState) -> str:
+    """Return the extents of the memory that a layout gives a result."""
+    if state.layout is None:
+        return ""
+    exact = Exact()
+    extents = [exact(extent) for extent in state.op.output(0).shape]
+    return f"[{', '.join(map(show, state.layout.shape(extents)))}]"
 
 
 def _loop(state: StageState, axis: IterVar, domains: Domains) -> str:

@@ -68,6 +68,40 @@ def matrix_powers(
     return Recurrence(s, [W, X, H], [w, x], [want])
 
 
+def powers_in_parts(steps: int = 4, size: int = 16, rows: int = 2) -> Recurrence:
+    """h[t] = h[t - 1] @ W.T, each product shared out among the threads of threadIdx.y, which keep their part of W."""
+    W, X = te.placeholder((size, size), name="W"), te.placeholder((1, rows, size), name="X")
+    state = te.placeholder((steps, rows, size), name="state")
+    init = te.compute((1, rows, size), lambda _, i, j: X[0, i, j], name="init")
+    k = te.reduce_axis((0, size), name="k")
+    update = te.compute(
+        (steps, rows, size), lambda t, i, j: te.sum(state[t - 1, i, k] * W[j, k], axis=k), name="update"
+    )
+    H = te.scan(init, update, state, name="H")
+    s = te.create_schedule(H.op)
+    block, thread = living_threads(2, 4)
+    parts = te.thread_axis((0, 2), "threadIdx.y")
+    partial = s.rfactor(update, s[update].split(k, nparts=2)[0])
+    s[H].env_threads([block, parts, thread])
+    bound_to(s, init, init.op.axis[2], block, thread)
+    bound_to(s, update, update.op.axis[2], block, thread)
+    joined = s[update].op.reduce_axis[0]
+    _time, outer, middle, *others = (leaf for leaf in s[update].leaf_iter_vars if leaf is not joined)
+    s[update].reorder(outer, middle, *others, joined)
+    s[update].bind(joined, parts)
+    s[partial].compute_at(s[update], joined)
+    s[update].set_store_predicate(parts.var.equal(0))
+    kept = s.cache_read(W, "local", [partial])
+    s[kept].compute_at(s[H], thread)
+    data = np.random.default_rng(5)
+    w = (data.standard_normal((size, size)) * 0.3).astype("f")
+    want = np.zeros((steps, rows, size), "f")
+    want[0] = data.standard_normal((rows, size))
+    for t in range(1, steps):
+        want[t] = want[t - 1] @ w.T
+    return Recurrence(s, [W, X, H], [w, want[:1].copy()], [want])
+
+
 def lstm(steps: int = 4, batch: int = 2, size: int = 8, blocks: int = 2, threads: int = 2) -> Recurrence:
     """An LSTM cell over time: the gates of each step from the last output, two states, weights in shared memory."""
     X = te.placeholder((steps, batch, 4, size), name="X")

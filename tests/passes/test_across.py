@@ -233,7 +233,7 @@ def f(A: f32[n, 8], N: i32[8], B: out[f32[n]]):
 )
 def test_guards_go_below(golden: Golden, guard: str) -> None:
     source = GUARDED.format(before=guard)
-    if "N[i] < 50:" == guard[3:]:
+    if guard == "if N[i] < 50:":
         source = source.replace("[n", "[8")
     loops, device, after = joined(source)
     golden(text(after))
@@ -282,8 +282,8 @@ def test_a_condition_on_what_is_written() -> None:
         refusal(GUARDED.format(before=before))
         == """\
 threads share the reduction of B out where not all of them come
-  because: the condition B[threadIdx_y] < 1.0, which reads what is written under it, differs from thread to thread, and they \
-wait for each other's parts
+  because: the condition B[threadIdx_y] < 1.0, which reads what is written under it, differs from thread to thread, \
+and they wait for each other's parts
   legal: compute_at outside it, or bind the loop that reduces to no thread"""
     )
 
@@ -302,10 +302,13 @@ def f(A: f32[n, 8], N: i32[n], B: out[f32[n]]):
                         B_part = B_part + A[i, k]
                 B[i] = B_part
 """)
-    assert found == """\
+    assert (
+        found
+        == """\
 threads share the reduction of B out where not all of them come
   because: the condition threadIdx_y < n differs from thread to thread, and they wait for each other's parts
   legal: compute_at outside it, or bind the loop that reduces to no thread"""
+    )
 
 
 def test_one_loop_cannot_be_both(golden: Golden) -> None:

@@ -21,7 +21,7 @@ from tecomp.target import Target
 from tecomp_runtime.errors import CallError
 
 from ..schedule.test_text import made_again
-from .recurrent import bound_to, living_threads, lstm, matrix_powers
+from .recurrent import bound_to, living_threads, lstm, matrix_powers, powers_in_parts
 
 PROGRAMS = {
     "in registers": lambda: matrix_powers(5),
@@ -32,6 +32,7 @@ PROGRAMS = {
     "one block": lambda: matrix_powers(5, blocks=1),
     "one thread": lambda: matrix_powers(5, threads=1),
     "a ragged size": lambda: matrix_powers(5, size=13, blocks=2, threads=3, keep=""),
+    "in parts": powers_in_parts,
     "lstm": lstm,
 }
 
@@ -94,7 +95,7 @@ def test_more_blocks_than_run_at_once():
         tecomp.build(s, [X, H], target="cuda")(*(cupy.zeros((6, 1 << 20), "f") for _ in range(2)))
 
 
-@pytest.mark.parametrize("name", ["in registers", "in shared memory", "lstm"])
+@pytest.mark.parametrize("name", ["in registers", "in shared memory", "in parts", "lstm"])
 def test_the_program(name, golden):
     program = PROGRAMS[name]()
     loops = tecomp.lower(program.schedule, program.args)
