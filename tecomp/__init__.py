@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import te as te
+from .absent import absent
 
 if TYPE_CHECKING:
     import tecomp_runtime as runtime
@@ -45,7 +46,7 @@ _ON_FIRST_USE = {
 
 def __getattr__(name: str) -> Any:
     if name not in _ON_FIRST_USE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise absent(__name__, name)
     place, attribute = _ON_FIRST_USE[name]
     module = importlib.import_module(place, __name__)
     globals()[name] = value = getattr(module, attribute) if attribute else module

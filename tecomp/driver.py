@@ -16,8 +16,10 @@ from .lowering.func import lower_schedule
 from .module import Module
 from .passes.manager import Pass, Step, Trace, run_pipeline
 from .passes.pipeline import LOOP_PASSES, PIPELINE
+from .schedule.default import default_schedule
 from .schedule.schedule import Schedule
 from .target import Target
+from .te.tensor import PlaceholderOp, Tensor
 from .transform.context import PassContext
 
 _FRAMES, _FRAMES_A_STAGE = 2000, 24
@@ -26,7 +28,7 @@ _LEVELS = tuple(Level)
 
 
 def lower(
-    inputs: Schedule | Func,
+    inputs: Schedule | Func | Tensor | Sequence[Tensor],
     args: Sequence[Any] | None = None,
     name: str = "main",
     binds: Binds | None = None,
@@ -44,13 +46,15 @@ def lower(
                  `build(...).ir` is what the code is printed from
     trace        returns the Trace of all passes instead: the program after each, with the time it took
 
-    A Func in place of the schedule goes on from where it is. What a `transform.PassContext` says holds here too.
+    A Func in place of the schedule goes on from where it is; tensors have their default schedule. What a
+    `transform.PassContext` says holds here too.
     """
     goal = None if target is None else Target.of(target)
+    described, args = _scheduled(inputs, args, goal or Target.of("llvm"))
     steps = Trace()
-    with deep_programs(inputs):
+    with deep_programs(described):
         start = time.perf_counter()
-        func = _program(inputs, args, name, binds, "lower")
+        func = _program(described, args, name, binds, "lower")
         steps.append(Step("lower", func, (time.perf_counter() - start) * 1e3, True))
         rows = _rows(func, goal, simple_mode)
         if not trace:
@@ -60,7 +64,7 @@ def lower(
 
 
 def build(
-    inputs: Schedule | Func,
+    inputs: Schedule | Func | Tensor | Sequence[Tensor],
     args: Sequence[Any] | None = None,
     target: str | Target | None = None,
     target_host: str | Target | None = None,
@@ -68,7 +72,9 @@ def build(
     name: str = "main",
     binds: Binds | None = None,
 ) -> Module:
-    """Return a schedule, or a Func that `lower` made of one, compiled for `target`: a callable on arrays.
+    """Return a schedule, a Func that `lower` made of one, or tensors, compiled for `target`: a callable on arrays.
+
+    Tensors have their default schedule (te.default_schedule), and without `args` take what they need, then themselves.
 
     args         the arguments of a call, in order; a Func has its own
     target       "llvm" runs on NumPy arrays on this machine's CPU, "cuda" on CuPy arrays (or what speaks DLPack or
@@ -83,9 +89,23 @@ def build(
         raise UserError(f"build with runtime={runtime!r}", "there is one runtime, tecomp_runtime", "no runtime")
     chosen = target if target is not None else Target.current() or "llvm"
     goal = Target(chosen, host=target_host)
-    with deep_programs(inputs):
-        func = _program(inputs, args, name, binds, "build")
+    described, args = _scheduled(inputs, args, goal)
+    with deep_programs(described):
+        func = _program(described, args, name, binds, "build")
         return Module(func, goal, _rows(func, goal, simple_mode=False))
+
+
+def _scheduled(inputs: Any, args: Any, goal: Target) -> tuple[Any, Any]:
+    """Return the default schedule of tensors, with what they need and themselves as arguments where none are given."""
+    given = [inputs] if isinstance(inputs, Tensor) else inputs
+    if not isinstance(given, (list, tuple)) or not given or not all(isinstance(one, Tensor) for one in given):
+        return inputs, args
+    schedule = default_schedule(given, goal)
+    if args is None:
+        steps = {state for group in schedule.groups for state in group.states}
+        inside = [op for op in schedule.declared if isinstance(op, PlaceholderOp) and op not in steps]
+        args = [*(op.output(0) for op in inside), *given]
+    return schedule, args
 
 
 def _program(inputs: Any, args: Any, name: str, binds: Binds | None, verb: str) -> Func:

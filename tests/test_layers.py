@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 LAYERS = (
-    ("location", "errors", "dtype", "target", "artifact"),
+    ("location", "errors", "absent", "dtype", "target", "artifact"),
     ("ir",),
     ("arith",),
     ("te",),

@@ -39,3 +39,10 @@ def test_a_folder_beside_the_package_is_the_users() -> None:
     beside = location.__file__.replace("/location.py", "_user/program.py")
     exec(compile("found = caller()", beside, "exec"), scope)
     assert scope["found"] == Location(beside, 1)
+
+
+def test_a_column_is_under_what_is_meant(tmp_path: Any) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("if x:\n\tfirst\tsecond\n")
+    assert repr(Location(str(program), 2, 7).before()) == repr("     \t")
+    assert Location(str(program), 2).before() == Location(str(program), 9, 4).before() == ""

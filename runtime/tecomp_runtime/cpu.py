@@ -16,7 +16,7 @@ from .errors import LaunchError, OutOfMemoryError
 from .jit import Jitted
 from .libraries import NOTHING, cpu_flags
 from .native import callable_of, definition
-from .packed import PackedCalls
+from .packed import FUNCTIONS, PackedCalls
 
 _C_TYPES: Final = {
     "bool": ctypes.c_uint8,
@@ -46,7 +46,7 @@ def loader() -> type[Loaded | Jitted]:
 class CpuFunction:
     """A function in this process's memory, called with arrays and numbers."""
 
-    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]] = FUNCTIONS) -> None:
         self.arguments = Arguments(artifact.signature, "cpu")
         self._packed = PackedCalls(artifact, functions) if artifact.packed else None
         self._code = loader()(artifact.binary, self._packed.symbols if self._packed else NOTHING)

@@ -18,7 +18,7 @@ from .arrays import INTERFACES, ITEM_BYTES, View, place
 from .cuda_launch import Limits, LoadedKernel
 from .errors import ArgumentError, LaunchError, OutOfMemoryError
 from .layout import compact_strides, span
-from .packed import element_type, found
+from .packed import FUNCTIONS, element_type, found
 
 Host = Callable[..., None]
 """host(launch, alloc, *buffers and scalars, *sizes): the generated host part. One that calls Python functions takes
@@ -28,7 +28,7 @@ Host = Callable[..., None]
 class CudaFunction:
     """A function for a GPU, called with arrays and numbers; where there is no GPU, the call says so."""
 
-    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]] = FUNCTIONS) -> None:
         self._artifact = artifact
         self._functions = found(artifact, functions)
         self._arguments = Arguments(artifact.signature, "cuda")

@@ -113,21 +113,22 @@ def _array(pointer: int, shape: list[int], steps: list[int], arg: Mapping[str, A
     size = dtype.itemsize * arg["lanes"]
     strides = tuple(step * size for step in steps) + (dtype.itemsize,) * len(lanes) if steps else None
     if 0 in shape:
-        return np.empty((*shape, *lanes), dtype)
-    view = _Memory(pointer, (*shape, *lanes), strides, dtype, not arg["writable"])
-    array = np.asarray(view)
-    return array.view(dtype) if array.dtype != dtype else array
+        array = np.empty((*shape, *lanes), dtype)
+    else:
+        array = np.asarray(_Memory(pointer, (*shape, *lanes), strides, dtype)).view(dtype)
+    array.flags.writeable = arg["writable"]
+    return array
 
 
 class _Memory:
     """Memory of the program, in the way NumPy takes it."""
 
     def __init__(
-        self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype[Any], readonly: bool
+        self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype[Any]
     ) -> None:
         typestr = dtype.str if dtype.kind != "V" else f"<u{dtype.itemsize}"
         self.__array_interface__ = {
-            "version": 3, "data": (pointer, readonly), "shape": shape, "strides": strides, "typestr": typestr,
+            "version": 3, "data": (pointer, False), "shape": shape, "strides": strides, "typestr": typestr,
         }  # fmt: skip
 
 

@@ -72,7 +72,8 @@ def _unbounded_product(a: Span, b: Span) -> Span:
 
 
 def _negative(a: Span) -> bool:
-    return a[1] is not None and a[1] <= 0
+    """Whether no value is positive; of a span without values, as facts that contradict each other give, it is False."""
+    return a[1] is not None and a[1] <= 0 and (a[0] is None or a[0] < 0)
 
 
 def _sum_scaled(end: Bound, factor: Span, upper: bool) -> Bound:

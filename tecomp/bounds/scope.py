@@ -19,8 +19,11 @@ def default_scope(thread_tags: Iterable[str]) -> str:
 def relaxes(scope: str, thread_tag: str) -> bool:
     """Return whether a stage in `scope`, computed inside a loop bound to `thread_tag`, serves all its iterations.
 
-    Memory that a group of threads shares is filled by the group: shared memory for all threadIdx, global for all.
+    Memory that a group of threads shares is filled by the group: shared memory for all threadIdx, global for all, warp
+    memory for those along threadIdx.x.
     """
     if not thread_tag:
         return False
+    if scope == "warp":
+        return thread_tag == "threadIdx.x"
     return _SCOPE_RANK[scope] <= _THREAD_RANK[thread_tag.split(".", maxsplit=1)[0]]

@@ -99,6 +99,8 @@ class ExprPrinter:
         if isinstance(node, E.Load):
             indices = [narrowed(index) for index in node.indices]
             return indices if self.holds(node.mask) else [*indices, node.mask]
+        if isinstance(node, E.Address):
+            return [narrowed(node.offset)]
         if not isinstance(node, _MIXES) or node.a.dtype.element != "int64":
             return node.operands()
         if self.plain(node):

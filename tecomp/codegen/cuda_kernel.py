@@ -16,6 +16,7 @@ from ..target import Target
 from .cuda_foreign import foreign_names
 from .cuda_intrinsics import ARRIVALS, CALLS, EFFECTS
 from .cuda_limits import check_arguments, check_launch
+from .cuda_matrix import layouts_of
 from .cuda_memory import shared_memory
 from .cuda_names import KEYWORDS, Scopes
 from .cuda_prelude import PRELUDE, words
@@ -69,7 +70,7 @@ def print_kernel(
     arguments = tuple(thing for thing in scope if thing in used)
     check_arguments(name, [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments], target)
     shared = shared_memory(node.body, target, name)
-    out = Writer(Scopes(RESERVED | {name} | foreign_names(node.body)), shared)
+    out = Writer(Scopes(RESERVED | {name} | foreign_names(node.body)), shared, layouts_of(node.body, target))
     written = {stmt.buffer for stmt in walk(node.body) if isinstance(stmt, Store)} | addressed(node.body, "w")
     parameters = [_parameter(out, thing, thing in written) for thing in arguments]
     for thing in arguments:

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from ..errors import UnsupportedError
 from ..ir import expr as E
+from ..ir.matrix import is_fragment
 from ..ir.stmt import Alloc, Buffer, Stmt
 from ..ir.visit import walk
 from ..target import Target
+from .cuda_wmma import fragment_declaration
 from .cuda_types import c_type, register_type
 from .cuda_vector import SHARED_ALIGN
 
@@ -72,6 +74,8 @@ def elements(buffer: Buffer) -> int:
 
 def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
     """Return the declaration of a buffer that a kernel allocates; a 0-D one is a plain variable."""
+    if is_fragment(buffer):
+        return fragment_declaration(buffer, name)
     if not (buffer.is_shared or buffer.scope == "local"):
         raise UnsupportedError(
             f"'{buffer.name}' in {buffer.scope} memory inside a kernel",

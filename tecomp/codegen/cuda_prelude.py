@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from .cuda_wmma import WMMA
+
 _INLINE: Final = "__device__ __forceinline__"
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _PLACEHOLDER: Final = re.compile(r"\{\w+\}")
@@ -203,6 +205,7 @@ __device__ void barrier_grid(unsigned long long* arrivals) {{  // all blocks run
 }}""",
     "prefetch": f"""\
 {_INLINE} void prefetch(const void* p) {{ asm volatile("prefetch.global.L2 [%0];" :: "l"(p)); }}""",
+    **WMMA,
 }
 """In an order in which each stands after what it uses."""
 

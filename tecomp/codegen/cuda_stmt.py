@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..errors import InternalError
 from ..ir import expr as E
 from ..ir import make
+from ..ir.matrix import is_matrix_call
 from ..ir.foreign import foreign
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
@@ -15,6 +16,7 @@ from .cuda_foreign import foreign_call
 from .cuda_index import narrowed
 from .cuda_intrinsics import spread
 from .cuda_lanes import vector_let, vector_store
+from .cuda_matrix import matrix_call
 from .cuda_memory import declaration
 from .cuda_types import C_TYPES, c_type
 from .cuda_writer import Writer
@@ -116,6 +118,9 @@ def _branch(out: Writer, node: If) -> None:
 
 
 def _evaluate(out: Writer, node: Evaluate) -> None:
+    if is_matrix_call(node.value):
+        matrix_call(out, node)
+        return
     """Print a call as it is: the function may give nothing."""
     value = node.value
     called = foreign(value.name) if isinstance(value, E.Call) else None

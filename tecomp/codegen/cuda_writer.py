@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from types import MappingProxyType
 from typing import Final
 
 from ..ir import expr as E
@@ -20,13 +21,17 @@ from .precedence import Text
 from .temporaries import temporaries
 
 INDENT: Final = "  "
+NO_LAYOUTS: Final[Mapping[Buffer, str]] = MappingProxyType({})
 
 
 class Writer:
-    """The text of one kernel's body. What a block declares ends with it: names, and what is known of values."""
+    """The text of one kernel's body. What a block declares ends with it: names, and what is known of values.
 
-    def __init__(self, scopes: Scopes, shared: Shared) -> None:
-        self.scopes, self.shared = scopes, shared
+    `layouts` tells in which layout each fragment of a matrix is loaded.
+    """
+
+    def __init__(self, scopes: Scopes, shared: Shared, layouts: Mapping[Buffer, str] = NO_LAYOUTS) -> None:
+        self.scopes, self.shared, self.layouts = scopes, shared, layouts
         self.exprs = ExprPrinter()
         self.undeclared: dict[Buffer, str] = {}
         """Scalars that their first assignment declares, and the type of each."""

@@ -1,5 +1,6 @@
 """What a program is: expressions, statements, functions; their text, their meaning."""
 
+from ..absent import absent
 from .alpha import alpha_equal
 from .evaluate import ExecutionError, evaluate
 from .func import Func, Level
@@ -26,3 +27,7 @@ __all__ = [
     "text",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> object:
+    raise absent(__name__, name)

@@ -13,9 +13,9 @@ from typing import Any, Final
 from ..dtype import INDEX, DType
 from ..errors import InternalError
 from . import expr as E
-from .foreign import Foreign, foreign
+from .foreign import foreign
 from .interpret_calls import EFFECT_CALLS, meaning
-from .interpret_foreign import function_of, place
+from .interpret_foreign import foreign_call, place
 from .interpret_operators import HELPERS, OPERATORS, wrapped
 from .node import Expr
 from .rounding import rounder
@@ -197,29 +197,10 @@ class Source:
         at = "".join(f"{index}, " for index in indices)
         return f"{self.constant('place', place)}({self.local(node.buffer)}_read, ({at}), {offset}, {node.mode!r})"
 
-    def foreign(self, node: E.Call, called: Foreign, lane: str, done: Memo, operands: list[str]) -> str:
-        """Add the line that calls a function outside the program; return the name of its result."""
-        values = list(operands)
-        for position, arg in enumerate(node.args):
-            if isinstance(arg, E.Address) and called.kind == "call_packed":
-                values[position] = f"({values[position]}, {self.layout(arg.buffer, lane, done)})"
-        function = self.constant(self.fresh("foreign"), function_of(node, called))
-        name = self.fresh("t")
-        self.line(f"{name} = {function}({', '.join(values)})")
-        return name
-
-    def layout(self, buffer: Buffer, lane: str, done: Memo) -> str:
-        """Return the texts of the extents and the strides of a buffer."""
-        extents, strides = (
-            None if parts is None else "".join(f"{self.value(part, lane, done)}, " for part in parts)
-            for parts in (buffer.shape, buffer.strides)
-        )
-        return f"({extents}), {None if strides is None else f'({strides})'}"
-
-    def call(self, node: E.Call, lane: str, done: Memo, operands: list[str]) -> str:
+    def call(self, node: E.Call, _lane: str, _done: Memo, operands: list[str]) -> str:
         called = foreign(node.name)
         if called is not None:
-            return self.foreign(node, called, lane, done, operands)
+            return foreign_call(self, node, called, operands)
         if node.name in EFFECT_CALLS:
             return "0"
         if node.name in SHUFFLES:

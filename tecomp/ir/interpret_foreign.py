@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from ..errors import UnsupportedError
 from .expr import Address, Call
 from .foreign import FUNCTIONS, Foreign
 from .interpret_memory import Fault, Memory
+from .node import Expr
+
+if TYPE_CHECKING:
+    from .interpret_expr import Source
 
 _C_TYPES: Final = {
     "bool": ctypes.c_bool,
@@ -86,6 +90,23 @@ class Place(NamedTuple):
 def place(read: Any, indices: tuple[int, ...], offset: int, mode: str) -> Place:
     """Return an address in the memory that `read` reads."""
     return Place(read.memory, indices, offset, mode)
+
+
+def foreign_call(source: Source, node: Call, called: Foreign, operands: list[str]) -> str:
+    """Add the line that calls a function outside the program; return the name of its result."""
+    values = list(operands)
+    for position, arg in enumerate(node.args):
+        if isinstance(arg, Address) and called.kind == "call_packed":
+            layout = ", ".join(_tuple(source, parts) for parts in (arg.buffer.shape, arg.buffer.strides))
+            values[position] = f"({values[position]}, {layout})"
+    function = source.constant(source.fresh("foreign"), function_of(node, called))
+    name = source.fresh("t")
+    source.line(f"{name} = {function}({', '.join(values)})")
+    return name
+
+
+def _tuple(source: Source, parts: Sequence[Expr] | None) -> str:
+    return "None" if parts is None else f"({''.join(f'{source.value(part)}, ' for part in parts)})"
 
 
 def function_of(node: Call, called: Foreign) -> Callable[..., Any]:

@@ -6,16 +6,20 @@ A fragment holds the elements of each of its matrices row by row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ..dtype import DType
+from . import expr as E
 from .expr import Call
 from .interpret_foreign import Place
 from .interpret_memory import compact
-from .matrix import FILL, LOADS, MULTIPLY, STORES, WMMA_SHAPES, Shape, fragments, matrix_size, shape_of
+from .matrix import MATRIX_CALLS, Instruction, fragments
 from .stmt import Buffer
+
+if TYPE_CHECKING:
+    from .interpret_expr import Source
 
 
 class Elements:
@@ -48,69 +52,74 @@ Address = tuple[Place, Sequence[int], Sequence[int] | None]
 
 def matrix_function(call: Call) -> Callable[..., None]:
     """Return what runs a call: a function of its arguments, each address with the extents and strides of its buffer."""
-    return _MEANINGS[call.name](call, *fragments(call))
+    instruction = MATRIX_CALLS[call.name]
+    return _MEANINGS[instruction.verb](instruction, fragments(call))
 
 
-def _fill(call: Call, fragment: Buffer) -> Callable[..., None]:
-    size = matrix_size(fragment)
+def matrix_operands(source: Source, call: Call) -> list[str]:
+    """Return the texts of a call's arguments, each address with the extents and strides of its buffer."""
+    texts: list[str] = []
+    for arg in call.args:
+        text = source.value(arg)
+        if isinstance(arg, E.Address):
+            layout = (arg.buffer.shape, arg.buffer.strides)
+            parts = (None if part is None else "".join(f"{source.value(extent)}, " for extent in part) for part in layout)
+            text = f"({', '.join([text, *('None' if part is None else f'({part})' for part in parts)])})"
+        texts.append(text)
+    return texts
+
+
+def _fill(instruction: Instruction, buffers: list[Buffer]) -> Callable[..., None]:
+    rows, columns = instruction.shape.of(buffers[0].scope)
 
     def run(to: Address, number: int, value: Any) -> None:
         elements = Elements(*to)
-        for element in range(size):
-            elements.write(number * size + element, value)
+        for element in range(rows * columns):
+            elements.write(number * rows * columns + element, value)
 
     return run
 
 
-def _load(call: Call, fragment: Buffer) -> Callable[..., None]:
+def _load(instruction: Instruction, buffers: list[Buffer]) -> Callable[..., None]:
     def run(to: Address, number: int, source: Address, stride: int) -> None:
         elements, memory = Elements(*to), Elements(*source)
-        for own, other in _pairs(call, fragment, number, stride):
+        for own, other in _pairs(instruction, buffers[0], number, stride):
             elements.write(own, memory.read(other))
 
     return run
 
 
-def _store(call: Call, fragment: Buffer) -> Callable[..., None]:
+def _store(instruction: Instruction, buffers: list[Buffer]) -> Callable[..., None]:
     def run(of: Address, number: int, target: Address, stride: int) -> None:
         elements, memory = Elements(*of), Elements(*target)
-        for own, other in _pairs(call, fragment, number, stride):
+        for own, other in _pairs(instruction, buffers[0], number, stride):
             memory.write(other, elements.read(own))
 
     return run
 
 
-def _pairs(call: Call, fragment: Buffer, number: int, stride: int) -> list[tuple[int, int]]:
+def _pairs(instruction: Instruction, fragment: Buffer, number: int, stride: int) -> list[tuple[int, int]]:
     """Return for each element of a matrix how far it lies in the fragment, and in memory."""
-    layout = {**LOADS, **STORES}[call.name]
-    rows, columns = _matrix(fragment)
+    rows, columns = instruction.shape.of(fragment.scope)
+    down, along = (stride, 1) if instruction.layout == "row" else (1, stride)
     base = number * rows * columns
     return [
-        (base + row * columns + column, row * stride + column if layout == "row" else column * stride + row)
+        (base + row * columns + column, row * down + column * along)
         for row in range(rows)
         for column in range(columns)
     ]
 
 
-def _matrix(fragment: Buffer) -> tuple[int, int]:
-    """Return rows and columns of the matrices of a fragment buffer: of its size, in whichever order it was declared."""
-    size = matrix_size(fragment)
-    extents = tuple(int(extent.value) for extent in fragment.shape[-2:])  # type: ignore[attr-defined]
-    shapes = [shape.of(fragment.scope) for shape in WMMA_SHAPES]
-    return next((shape for shape in (extents, extents[::-1]) if shape in shapes), (size, 1))
-
-
-def _multiply(call: Call, d: Buffer, a: Buffer, b: Buffer, c: Buffer) -> Callable[..., None]:
-    shape, result = shape_of(a, b, c) or Shape(0, 0, 0), d.dtype
+def _multiply(instruction: Instruction, buffers: list[Buffer]) -> Callable[..., None]:
+    result = buffers[0].dtype
+    shapes = [instruction.shape.of(buffer.scope) for buffer in buffers]
 
     def run(*operands: Any) -> None:
-        to, own = Elements(*operands[0]), operands[1] * shape.m * shape.n
-        values = [
-            _values(Elements(*operands[2 * n]), operands[2 * n + 1], shape.of(buffer.scope), result)
-            for n, buffer in ((1, a), (2, b), (3, c))
-        ]
-        for element, value in enumerate((values[0] @ values[1] + values[2]).ravel()):
-            to.write(own + element, value if result.is_float else int(value))
+        elements = [Elements(*operand) for operand in operands[::2]]
+        a, b, c = (_values(elements[n], operands[2 * n + 1], shapes[n], result) for n in (1, 2, 3))
+        first = operands[1] * shapes[0][0] * shapes[0][1]
+        for element, value in enumerate((a @ b + c).ravel()):
+            elements[0].write(first + element, value if result.is_float else int(value))
 
     return run
 
@@ -122,9 +131,9 @@ def _values(elements: Elements, number: int, extents: tuple[int, int], result: D
     return np.array([elements.read(number * size + n) for n in range(size)]).astype(kind).reshape(extents)
 
 
-_MEANINGS: Final[dict[str, Callable[..., Callable[..., None]]]] = {
-    FILL: _fill,
-    MULTIPLY: _multiply,
-    **dict.fromkeys(LOADS, _load),
-    **dict.fromkeys(STORES, _store),
+_MEANINGS: Final[dict[str, Callable[[Instruction, list[Buffer]], Callable[..., None]]]] = {
+    "fill": _fill,
+    "load": _load,
+    "store": _store,
+    "mma": _multiply,
 }

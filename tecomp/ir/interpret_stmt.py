@@ -10,7 +10,7 @@ from ..errors import InternalError
 from . import expr as E
 from .func import Func, Level
 from .interpret_expr import Memo, Source
-from .interpret_matrix import matrix_function
+from .interpret_matrix import matrix_function, matrix_operands
 from .interpret_meet import Parts, Shuffle
 from .matrix import is_matrix_call
 from .node import Expr
@@ -193,10 +193,7 @@ class ProgramSource(Source):
 
     def matrices(self, stmt: Evaluate, call: E.Call) -> None:
         """In a kernel the threads of a warp meet, and one does it; elsewhere the one thread there is."""
-        args = [
-            f"({self.value(arg)}, {self.layout(arg.buffer, '0', Memo())})" if isinstance(arg, E.Address) else self.value(arg)
-            for arg in call.args
-        ]
+        args = matrix_operands(self, call)
         function = self.constant(self.fresh("matrices"), matrix_function(call))
         if self.waits:
             site = self.constant(self.fresh("site"), stmt)

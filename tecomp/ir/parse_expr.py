@@ -9,8 +9,7 @@ from typing import Any, Final
 from ..dtype import BOOL, INDEX, INT32, DType
 from ..errors import UserError
 from . import expr as E
-from .foreign import KINDS as FOREIGN
-from .foreign import MODES
+from .foreign import KINDS, MODES
 from .make import TRUE, broadcast, const
 from .node import Expr
 from .rounding import rounded
@@ -239,23 +238,18 @@ class ExprReader:
             return E.Cast(target, self(value))
         if name == "call" and args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str):
             name, args = args[0].value, args[1:]
-        if name in FOREIGN and args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str):
+        if name in KINDS and args and isinstance(args[0], ast.Constant) and isinstance(args[0].value, str):
             return E.Call(kind or INT32, f"{name}:{args[0].value}", tuple(map(self, args[1:])))
         return self.named(name, args, kind)
 
     def address(self, node: ast.Call, _want: DType | None) -> Expr:
         """Read address(B, 'r') and address(B[i, j], 'r', 4)."""
         place, mode, *offset = node.args if len(node.args) == 3 else self.arguments(node, 2)
-        buffer, indices = (self.lookup(place, Buffer, "buffer"), ()) if isinstance(place, ast.Name) else self.at(place)
         if not isinstance(mode, ast.Constant) or mode.value not in MODES:
             raise self.text.error(mode, "no mode of an address", ", ".join(map(repr, MODES)))
+        element = isinstance(place, ast.Subscript)
+        buffer, indices, _ = self.access(place) if element else (self.lookup(place, Buffer, "buffer"), (), TRUE)
         return E.Address(buffer, indices, self(offset[0]) if offset else const(0, self.default), mode.value)
-
-    def at(self, node: ast.expr) -> tuple[Buffer, tuple[Expr, ...]]:
-        """Return the buffer and the indices of B[i, j]."""
-        if not isinstance(node, ast.Subscript):
-            raise self.text.error(node, "no place in memory", "B, B[i, j]")
-        return self.access(node)[:2]
 
     def named(self, name: str, args: list[ast.expr], kind: DType | None) -> Expr:
         """Return the call of an operation of the target's table."""

@@ -1,5 +1,6 @@
 """Buffers, statements and functions: what a program is.
 
+All kinds of statement stand here, because a pass that looks at one has to know them all.
 Statements are compared by identity: two equal loops written on two lines are two loops. `loc` is the user's line.
 """
 
@@ -45,6 +46,12 @@ class Buffer:
     def __repr__(self) -> str:
         dims = ", ".join(map(repr, self.shape))
         return f"{self.name}: {self.dtype.short}[{dims}]" + ("" if self.scope == "global" else f" in {self.scope}")
+
+
+class Note(Buffer):
+    """Memory that threads write in any order: which of them is kept does not matter."""
+
+    __slots__ = ()
 
 
 class LoopKind(Enum):

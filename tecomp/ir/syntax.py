@@ -87,11 +87,11 @@ def natural_type(name: str, args: tuple[Expr, ...] | list[Expr]) -> DType:
 _SHORT_NAMES: Final = {
     DType(name).short: name
     for name in (
-        *("bool", "index", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("bool", "index", "handle", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
         *("float16", "bfloat16", "float32", "float64"),
     )
 }
-_SHORT = re.compile(r"(bool|index|(?:bf|f|i|u)\d+)(?:x(\d+))?")
+_SHORT = re.compile(r"(bool|index|handle|(?:bf|f|i|u)\d+)(?:x(\d+))?")
 
 
 def dtype_of_short(text: str) -> DType | None:

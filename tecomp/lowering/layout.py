@@ -75,17 +75,12 @@ def check_own_memory(program: Program) -> None:
         }
         verb = next((verb for verb, holds in asked.items() if holds), None)
         if verb is not None and program.is_argument(op):
-            because, legal = (
-                "it is an argument of the function, whose memory is the caller's",
-                "left out of the arguments",
-            )
-            raise _not_own(program, op, verb, because, f"'{op.name}' {legal}")
+            because = "it is an argument of the function, whose memory is the caller's"
+            raise _not_own(program, op, verb, because, f"'{op.name}' left out of the arguments")
         reader = next(filter(_addresses, program.schedule.readers[op]), None) if state.alignments else None
         if reader is not None:
             because = f"'{reader.name}' has its address, and expects its rows next to each other"
-            raise _not_own(
-                program, op, "storage_align", because, "a stage whose readers are computed element by element"
-            )
+            raise _not_own(program, op, "storage_align", because, "readers that are computes")
 
 
 def _addresses(op: Operation) -> bool:

@@ -48,12 +48,13 @@ class _Ahead:
 
     def stmt(self) -> Stmt:
         check_trivial(self.view, self.tensor, self.leaf, self.stage.domains[self.leaf].extent, self.location)
+        held_now = self._region()
         self._check_memory()
         var = self.stage.loops[self.leaf]
         assert var is not None and var.min is not None and var.extent is not None
         later = simplify(make.add(var, self.offset))
         comes = make.lt(later, simplify(make.add(var.min, var.extent)))
-        region = [Range(*(substitute(end, {var: later}) for end in held)) for held in self._region()]
+        region = [Range(*(substitute(end, {var: later}) for end in held)) for held in held_now]
         return If(comes, self._requests(region, NO_FACTS.assume(comes)), loc=self.location)
 
     def _requests(self, region: Sequence[Range], facts: Facts) -> Stmt:

@@ -39,7 +39,7 @@ def check_not_shared_out(stage: StageBounds, program: Program) -> None:
         raise ScheduleError(
             f"tensorize: '{stage.op.name}' by '{tensorized.intrin.name}'",
             because=f"threads share its reduction out ('{threads[0].name}'), "
-            "and an intrinsic adds to the result, not to one thread's part of it",
+            "and the intrinsic knows no part that is one thread's",
             legal=f"'{threads[0].name}' as a serial loop",
             location=program.schedule.location_of(stage.op, "tensorize"),
         )

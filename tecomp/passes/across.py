@@ -21,20 +21,20 @@ fold, and around what is done with the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Final
 
-from ..errors import ScheduleError
-from ..ir import make
 from ..ir.func import Func
 from ..ir.join import stores
-from ..ir.stmt import Across, Alloc, For, If, Launch, Let, Seq, Stmt
+from ..ir.stmt import Across, For, If, Launch, Let, Seq, Stmt
 from ..target import Target
-from .accesses import has, loaded, stored
+from .accesses import has
 from .events import Scope
-from .kernel_checks import last_store
 from .simplify import simplified
 from .thread_groups import groups_of
 from .thread_join import ThreadJoin
+from .together import apart, below
+
+WHAT: Final = "threads share out the reduction"
 
 
 def run(func: Func, target: Target) -> Func:
@@ -63,18 +63,17 @@ class _Kernel:
 
     def stmt(self, node: Stmt, scope: Scope) -> Stmt:
         """Return a statement that all threads come to."""
-        if not has(node, Across):
+        if not _joins(node):
             return node
         match node:
             case Across():
                 return self.join(node, scope)
             case If() if scope.varies(node.condition):
-                return self.stmt(_below(node), scope)
+                return self.stmt(below(node, _joins, WHAT), scope)
+            case For() if scope.varies(node.min, node.extent):
+                raise apart(node, f"how often the loop '{node.var.name}' runs", WHAT)
             case For():
-                varies = scope.varies(node.min, node.extent)
-                if varies:
-                    raise _refusal(node, f"how often the loop '{node.var.name}' runs")
-                inner = scope.inside(node.var, varies)
+                inner = scope.inside(node.var, varies=False)
             case Let():
                 inner = scope.inside(node.var, scope.varies(node.value))
             case _:
@@ -88,39 +87,5 @@ class _Kernel:
         return Seq((start, fold, simplified(joined)))
 
 
-def _below(guard: If) -> Stmt:
-    """Return the same with the guard one level further down, where joins stand that all threads must come to."""
-    if loaded(guard.condition) & stored(guard):
-        raise _refusal(guard, f"the condition {guard.condition!r}, which reads what is written under it,")
-    if guard.otherwise is not None:
-        other = If(make.logical_not(guard.condition), guard.otherwise, loc=guard.loc)
-        return Seq((guard.copy(otherwise=None), other))
-    match guard.then:
-        case Seq(stmts=stmts):
-            return Seq(tuple(If(guard.condition, part, loc=guard.loc) for part in _in_pieces(stmts)))
-        case If(otherwise=None) as inner:
-            return inner.copy(condition=make.logical_and(guard.condition, inner.condition))
-        case Across() | Alloc() | For() as inner:
-            return inner.copy(body=If(guard.condition, inner.body, loc=guard.loc))
-        case inner:
-            raise _refusal(inner, f"the condition {guard.condition!r}")
-
-
-def _in_pieces(stmts: Iterable[Stmt]) -> list[Stmt]:
-    """Return statements in a row as few as they can be with those that join threads apart."""
-    pieces: list[list[Stmt]] = []
-    for stmt in stmts:
-        if pieces and not has(stmt, Across) and not has(pieces[-1][-1], Across):
-            pieces[-1].append(stmt)
-        else:
-            pieces.append([stmt])
-    return [piece[0] if len(piece) == 1 else Seq(tuple(piece)) for piece in pieces]
-
-
-def _refusal(node: Stmt, what: str) -> ScheduleError:
-    return ScheduleError(
-        f"threads share the reduction of {last_store(node)} out where not all of them come",
-        because=f"{what} differs from thread to thread, and they wait for each other's parts",
-        legal="compute_at outside it, or bind the loop that reduces to no thread",
-        location=node.loc,
-    )
+def _joins(node: Stmt) -> bool:
+    return has(node, Across)

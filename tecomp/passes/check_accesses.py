@@ -20,7 +20,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Buffer, If, Seq, Stmt, Store
+from ..ir.stmt import Buffer, If, Note, Seq, Stmt, Store
 from ..location import Location
 from ..target import Target
 
@@ -47,14 +47,14 @@ class _Access(NamedTuple):
 
 def run(func: Func, target: Target) -> Func:
     """Return `func` with each access guarded, and the array of faults as its last argument."""
-    faults = Buffer(NAME, (make.index(1 + MOST_DIMENSIONS),), INT64)
+    faults = Note(NAME, (make.index(1 + MOST_DIMENSIONS),), INT64)
     body = _Checking(faults).stmt(func.body)
     return Func(func.name, (*func.params, faults), (*func.outputs, faults), body, func.level, func.requires)
 
 
 def sites(func: Func) -> list[Site]:
     """Return the accesses of `func` in the order of their numbers, from 1."""
-    checking = _Checking(Buffer(NAME, (), INT64))
+    checking = _Checking(Note(NAME, (), INT64))
     checking.stmt(func.body)
     return checking.sites
 

@@ -13,7 +13,7 @@ from ..ir.axis import Range
 from ..ir.foreign import has_effect, is_opaque
 from ..ir.matrix import is_matrix_call
 from ..ir.node import Expr
-from ..ir.stmt import Across, Alloc, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from ..ir.stmt import Across, Alloc, Evaluate, For, If, Launch, Let, LoopKind, Note, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
 from .accesses import allocated, bound_vars, has, joined_across, repeatable, stored, uses
@@ -26,6 +26,8 @@ from .warps import by_warps, warp_of
 
 Tells = dict[E.Var, frozenset[E.Var]]
 """By thread axis, the variables whose values tell its threads apart: its own, and those computed from it."""
+PRIVATE: Final = {"local": frozenset[str](), "warp": frozenset(["threadIdx.x"])}
+"""The memories of single threads, and along which axes these read each other's nevertheless."""
 TAGS: Final = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 
 
@@ -113,8 +115,8 @@ def _called_once(node: Stmt, others: dict[str, E.Var]) -> Stmt:
 def _joined(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
     """Replace the thread loops by the kernel's variables; inside a kernel, parallel loops are serial."""
     new = node.map(lambda part: _joined(part, threads), lambda expr: expr)
-    if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope == "local":
-        tags = writer_tags(node) - joined_across(node)
+    if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope in PRIVATE:
+        tags = writer_tags(node) - joined_across(node) - PRIVATE[node.buffer.scope]
         check_local(new, [threads[tag] for tag in tags], tags)
     if isinstance(new, For) and new.kind is LoopKind.PARALLEL:
         return new.copy(kind=LoopKind.SERIAL)
@@ -137,6 +139,8 @@ def _one_writer(node: Stmt, threads: dict[str, E.Var], facts: Facts, tells: Tell
         if node.otherwise is not None:
             sides[node.otherwise] = facts.assume(make.logical_not(node.condition))
         return node.map(lambda part: _one_writer(part, threads, sides[part], tells), lambda expr: expr)
+    if isinstance(node, Store) and isinstance(node.buffer, Note):
+        return node
     if isinstance(node, Store) and (node.buffer.is_shared or node.buffer.scope == "global"):
         return _guard_store(node, threads, facts, tells)
     if isinstance(node, Let):

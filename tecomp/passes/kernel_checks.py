@@ -108,7 +108,7 @@ def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -
         return
     name = node.buffer.name
     raise ScheduleError(
-        f"local buffer {name} read by another thread",
+        f"{node.buffer.scope} buffer {name} read by another thread",
         because=f"the threads of {', '.join(sorted(tags))} divide its elements, each in registers of its own",
         legal=f"set_scope('shared') of {name}, or compute_at inside the loop bound to the thread",
         location=node.buffer.loc or node.loc,

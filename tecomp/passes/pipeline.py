@@ -22,6 +22,7 @@ from . import (
     unswitch,
     vectorize,
     vthread,
+    warp_memory,
 )
 from .manager import Pass
 
@@ -50,6 +51,7 @@ PIPELINE = (
     Pass("trim", simplify.run, CUDA, LOOPS, "loops that prefetch cut end where the required sizes let them"),
     Pass("launch", launch.run, ALL, DEVICE, "everything that moves loops in and out of kernels is done"),
     Pass("across", across.run, CUDA, DEVICE, "who joins whom is known once kernels are; what it stores needs barriers"),
+    Pass("warp_memory", warp_memory.run, CUDA, DEVICE, "which thread holds an element is known once kernels are"),
     Pass("barrier", barrier.run, CUDA, DEVICE, "which threads meet is known once kernels are"),
     Pass("join", hoist.run, CUDA, DEVICE, "guards that were taken apart for barriers stand together again"),
     Pass("choose", unswitch.run, CUDA, DEVICE, "what lies between two barriers is a thread's own, and stands together"),

@@ -13,7 +13,7 @@ happens where the guard holds for any of them. So does what it needs in the thre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ..arith import bounds_of, simplify
 from ..dtype import INDEX
@@ -26,55 +26,65 @@ from ..ir.visit import walk
 from .accesses import loaded, stored, uses
 
 
-def sink_guards(stmt: Stmt, threads: frozenset[E.Var] = frozenset()) -> Stmt:
-    """Return `stmt`, inside loops over `threads`, with the guards that name them below what they share."""
+def sink_guards(stmt: Stmt, threads: frozenset[E.Var] = frozenset(), lanes: frozenset[E.Var] = frozenset()) -> Stmt:
+    """Return `stmt`, inside loops over `threads`, with the guards that name them below what they share.
+
+    `lanes` are those of them along threadIdx.x, which share warp memory too.
+    """
     match stmt:
         case For():
-            inner = threads | {stmt.var} if stmt.kind is LoopKind.THREAD and "threadIdx" in stmt.thread else threads
-            return stmt.map(lambda body: sink_guards(body, inner), lambda expr: expr)
+            inner, along = threads, lanes
+            if stmt.kind is LoopKind.THREAD and "threadIdx" in stmt.thread:
+                inner = threads | {stmt.var}
+                along = lanes | {stmt.var} if stmt.thread == "threadIdx.x" else lanes
+            return stmt.map(lambda body: sink_guards(body, inner, along), lambda expr: expr)
         case If(otherwise=None) if uses(stmt.condition, threads):
-            return Guard(stmt, threads).over(sink_guards(stmt.then, threads))
+            return Guard(stmt, threads, lanes).over(sink_guards(stmt.then, threads, lanes))
         case _:
-            return stmt.map(lambda part: sink_guards(part, threads), lambda expr: expr)
+            return stmt.map(lambda part: sink_guards(part, threads, lanes), lambda expr: expr)
 
 
 class Guard:
     """A guard that names some of `threads`, on its way down to the work that it was meant for."""
 
-    def __init__(self, guard: If, threads: frozenset[E.Var]) -> None:
+    def __init__(self, guard: If, threads: frozenset[E.Var], lanes: frozenset[E.Var] = frozenset()) -> None:
         self.guard = guard
-        self.named = {node for node in walk(guard.condition) if isinstance(node, E.Var) and node in threads}
-        self.common: set[Store] = set()
+        named = {node for node in walk(guard.condition) if isinstance(node, E.Var)}
+        self.named, self.lanes = frozenset(named & threads), frozenset(named & lanes)
+        self.common: dict[Store, frozenset[E.Var]] = {}
+        """The stores that serve all iterations of loops, and which loops' variables those are."""
 
     def over(self, stmt: Stmt) -> Stmt:
         """Return `stmt` under the guard, as far down as the common work in it needs."""
-        self.common = _common(stmt, self.named)
+        by_warp = _common(stmt, self.lanes, lambda buffer: buffer.scope == "warp")
+        self.common = by_warp | _common(stmt, self.named, lambda buffer: buffer.is_shared)
         if not self.common or loaded(self.guard.condition) & stored(stmt):
             return self._under(stmt, self.guard.condition)
         return self._down(stmt)
 
     def _down(self, stmt: Stmt) -> Stmt:
-        common = [node in self.common for node in walk(stmt) if isinstance(node, Store)]
-        if not any(common):
-            return self._under(stmt, self.guard.condition)
-        if all(common):
-            return self._under(stmt, anywhere(self.guard.condition, self.named))
-        return stmt.map(self._down, lambda expr: expr)
+        served = {self.common.get(node) for node in walk(stmt) if isinstance(node, Store)}
+        if len(served) > 1:
+            return stmt.map(self._down, lambda expr: expr)
+        everyone = served.pop() if served else None
+        condition = self.guard.condition
+        return self._under(stmt, condition if everyone is None else anywhere(condition, everyone))
 
     def _under(self, stmt: Stmt, condition: Expr) -> Stmt:
         return stmt if condition is make.TRUE else If(condition, stmt, loc=self.guard.loc)
 
 
-def _common(stmt: Stmt, named: set[E.Var]) -> set[Store]:
-    """Return the stores that serve all iterations of the loops over `named`: to shared memory, and what those need."""
-    stores = [node for node in walk(stmt) if isinstance(node, Store)]
+def _common(stmt: Stmt, named: frozenset[E.Var], is_common: Callable[[Buffer], bool]) -> dict[Store, frozenset[E.Var]]:
+    """Return the stores that serve all iterations of the loops over `named`: to common memory, and what those need."""
+    stores = [node for node in walk(stmt) if isinstance(node, Store)] if named else []
     found = {
-        store
-        for store in stores
-        if store.buffer.is_shared and not any(uses(index, named) for index in store.indices)
+        store for store in stores if is_common(store.buffer) and not any(uses(index, named) for index in store.indices)
     }
     needed = _made_of(stmt, {store.buffer for store in found}) if len(found) < len(stores) else set[Buffer]()
-    return found | {store for store in stores if store.buffer.scope == "local" and store.buffer in needed}
+    return dict.fromkeys(
+        (store for store in stores if store in found or (store.buffer.scope == "local" and store.buffer in needed)),
+        named,
+    )
 
 
 def _made_of(stmt: Stmt, wanted: Iterable[Buffer]) -> set[Buffer]:
@@ -102,7 +112,7 @@ def _things(expr: Expr) -> Iterator[Buffer | E.Var]:
             yield node
 
 
-def anywhere(condition: Expr, variables: set[E.Var]) -> Expr:
+def anywhere(condition: Expr, variables: frozenset[E.Var]) -> Expr:
     """Return what holds wherever `condition` does for some values of the variables; TRUE where nothing is known."""
     if isinstance(condition, E.And):
         return make.logical_and(anywhere(condition.a, variables), anywhere(condition.b, variables))

@@ -38,7 +38,7 @@ class ThreadJoin:
         self.name = across.buffers[0].name
         self.places: list[Place] = [(buffer, ()) for buffer in across.buffers]
         self.most = most
-        self.groups, self.mask = groups, _first_lanes(groups.here)
+        self.groups, self.mask = groups, first_lanes(groups.here)
         self.names: dict[E.Var, Expr] = {}
         if groups.lanes > 1 and not isinstance(groups.here, E.Const):
             self._name_lanes()
@@ -49,7 +49,7 @@ class ThreadJoin:
         lane = E.Var("lane", INDEX, ZERO, make.index(WARP))
         here = E.Var("lanes", INDEX, ONE, make.index(WARP))
         mask = E.Var("mask", DType("uint32"))
-        self.names = {lane: old.lane, here: old.here, mask: _first_lanes(here)}
+        self.names = {lane: old.lane, here: old.here, mask: first_lanes(here)}
         self.groups = dataclasses.replace(old, lane=lane, here=here, rank=lane if old.rank is old.lane else old.rank)
         self.mask = mask
 
@@ -147,7 +147,7 @@ class ThreadJoin:
         return make.call(name, part.dtype, part, lane, self.mask)
 
 
-def _first_lanes(count: Expr) -> Expr:
+def first_lanes(count: Expr) -> Expr:
     """Return the mask of that many lanes, from the first."""
     if isinstance(count, E.Const):
         return make.index(-1 if count.value == WARP else (1 << int(count.value)) - 1)

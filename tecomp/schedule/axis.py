@@ -69,7 +69,8 @@ def check_has_loops(stage: StageView, verb: str) -> None:
     elif isinstance(stage.op, HybridOp):
         if verb in LOOP_PRIMITIVES:
             return
-        because, legal = "it is a hybrid function, of which only loops can be changed", ", ".join(LOOP_PRIMITIVES)
+        because = "it is a hybrid function, of which only loops can be changed"
+        raise ScheduleError(f"{verb} of '{stage.name}'", because, LOOP_PRIMITIVES)
     elif isinstance(stage.op, ExternOp):
         because, legal = "it is an opaque operation, whose loops are its own", "schedule the stages around it"
     elif stage.state.attach is INLINE:

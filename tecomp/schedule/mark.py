@@ -37,6 +37,20 @@ PRAGMAS: Final = {
     "parallel": PragmaRule((NoneType,), "no value: the same as s[T].parallel"),
 }
 """Every pragma that has an effect."""
+_PERSISTENT: Final = "s[T].parallel on each stage: the threads of a call wait for the next loop by themselves"
+PRAGMA_INSTEAD: Final = {
+    "import_c": "tir.call_extern, which calls a function of a library",
+    "import_llvm": "tir.call_llvm_intrin, tir.call_extern",
+    "debug_skip_region": "s[T].set_store_predicate(False)",
+    "loop_partition_hint": "nothing: a loop is divided where its guard ends, whatever its extent",
+    "parallel_launch_point": _PERSISTENT,
+    "parallel_barrier_when_finish": _PERSISTENT,
+    "parallel_stride_pattern": _PERSISTENT,
+    "tensor_core": "s[T].tensorize",
+    "aarch64_pstate_sm": 'target="llvm -mattr=+sme"',
+    "aarch64_pstate_za": 'target="llvm -mattr=+sme"',
+}
+"""Pragmas of TVM's that have none, and what serves instead."""
 CONSTANT_EXTENT: Final = {
     LoopKind.VECTORIZED: "vectorize",
     LoopKind.UNROLLED: "unroll",
@@ -124,7 +138,8 @@ def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Cha
                 C[i, j] = ...              C[i, 1] = ...
     """
     if name not in PRAGMAS:
-        raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", list(PRAGMAS))
+        legal = PRAGMA_INSTEAD.get(name, list(PRAGMAS))
+        raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", legal)
     rule = PRAGMAS[name]
     if type(value) not in rule.types:
         raise UserTypeError(f"pragma: {name}={value!r} on '{stage.name}'", "that is no value of it", rule.meaning)

@@ -20,7 +20,7 @@ from .relation import carrying
 from .stage import INLINE, At, StageState
 from .view import StageView
 
-SCOPES: Final = ("global", "shared", "shared.dyn", "local", *FRAGMENT_SCOPES)
+SCOPES: Final = ("global", "shared", "shared.dyn", "warp", "local", *FRAGMENT_SCOPES)
 """The memories a result may be kept in: everyone's, a block's (of a size that its launch says: dyn), a thread's; the
 registers of a warp, for matrices that tensor cores multiply."""
 
@@ -130,8 +130,7 @@ def set_store_predicate(stage: StageView, predicate: Expr) -> Change[None]:
 def check_scope(asked: str, scope: Any) -> None:
     """Raise ScheduleError unless `scope` is the name of a memory."""
     if scope not in SCOPES:
-        because = "warp scope is not available yet" if scope == "warp" else "no memory is called so"
-        raise ScheduleError(asked, because, SCOPES)
+        raise ScheduleError(asked, "no memory is called so", SCOPES)
 
 
 def _check_elements(stage: StageView, condition: Expr) -> None:

@@ -11,6 +11,7 @@ A call that is refused changes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from ..errors import ScheduleError, UserError, UserTypeError
@@ -92,6 +93,22 @@ class Schedule(Plan):
     def stages(self) -> tuple[Stage, ...]:
         """The stages, each after those it reads."""
         return tuple(map(self._stage, self.ops))
+
+    @property
+    def stage_map(self) -> dict[Operation, Stage]:
+        """The stages by their operations."""
+        return {stage.origin: stage for stage in self.stages}
+
+    def normalize(self) -> Schedule:
+        """Return this schedule: what TVM brings into a normal form here is in it always."""
+        return self
+
+    def copy(self) -> Schedule:
+        """Return another schedule of the same computation, which goes on from where this one is."""
+        other = object.__new__(Schedule)
+        kept = {name: copy(value) if isinstance(value, (dict, list)) else value for name, value in vars(self).items()}
+        vars(other).update(kept, guests={op: set(inside) for op, inside in self.guests.items()}, _stages={})
+        return other
 
     def _stage(self, op: Operation) -> Stage:
         if op not in self._stages:

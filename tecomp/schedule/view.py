@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..ir.axis import IterVar
 from ..te.tensor import Operation, ScanOp
+from .layout import Layout
 from .plan import Plan
 from .relation import Relation
 from .stage import At, Attach, LoopMark, StageState
@@ -28,6 +29,21 @@ class StageView:
     def op(self) -> Operation:
         """What the stage computes now: the operation it was made for, until a primitive moves work to another stage."""
         return self.state.definition
+
+    @property
+    def origin_op(self) -> Operation:
+        """The operation it was made for, by TVM's name."""
+        return self.origin
+
+    @property
+    def layout_transforms(self) -> tuple[Layout, ...]:
+        """How its result lies in memory, separators included; nothing where that is in the order of its axes."""
+        return () if self.state.layout is None else (self.state.layout,)
+
+    @property
+    def num_child_stages(self) -> int:
+        """How many stages are computed in its loops."""
+        return len(self.plan.guests[self.origin])
 
     def after(self, state: StageState) -> StageView:
         """Return this stage as it will be with `state`: for the second step of a primitive made of several."""

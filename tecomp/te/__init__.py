@@ -9,10 +9,11 @@ A program, and the schedule that says how it is computed:
 
 import importlib as _importlib
 
+from ..schedule.default import default_schedule
 from ..schedule.schedule import Schedule, Stage, create_schedule
-from .absent import SpecializedCondition, trace
 from . import hybrid
 from . import math as _math
+from .absent import SpecializedCondition, trace
 from .autodiff.gradient import gradient
 from .axis import reduce_axis, thread_axis
 from .bits import dp4a, q_multiply_shift, q_multiply_shift_per_axis, reinterpret
@@ -36,9 +37,10 @@ from .tensor_intrin import TensorIntrin, decl_tensor_intrin
 
 __all__ = [
     "AXIS_SEPARATOR",
-    "ComputeOp", "ExternOp", "HybridOp", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Select", "Stage", "Tensor",
-    "TensorComputeOp", "TensorIntrin", "TensorSlice",
-    "all", "any", "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "extern", "extern_primfunc", "hybrid", "gradient", "if_then_else",
+    "ComputeOp", "ExternOp", "HybridOp", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Select", "Stage",
+    "Tensor", "TensorComputeOp", "TensorIntrin", "TensorSlice",
+    "all", "any", "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "default_schedule", "extern",
+    "extern_primfunc", "gradient", "hybrid", "if_then_else",
     "infinity", "likely", "max", "max_value", "min", "min_value", "nan", "placeholder", "prod", "reduce_axis",
     "scan", "size_var", "sum", "tag_scope", "thread_axis", "var",
 ]  # fmt: skip

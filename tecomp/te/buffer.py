@@ -154,7 +154,7 @@ def decl_buffer(
     """
     asked = f"decl_buffer '{name_of('decl_buffer', name)}'"
     for what, given in (("data", data), ("buffer_type", buffer_type), ("axis_separators", axis_separators)):
-        if given:
+        if given not in (None, "", [], ()):
             raise UserError(
                 f"{asked}: {what}={given!r}",
                 because="a declared buffer is memory of its own, with one address for each element",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import UserError, UserTypeError
@@ -11,11 +11,11 @@ from ..ir import make
 from ..ir.func import Func, Level
 from ..ir.node import Expr
 from ..ir.stmt import Buffer, Stmt
-from ..ir.subst import substitute, substitute_stmt
+from ..ir.subst import substitute_stmt
 from .buffer import DeclaredBuffer
 from .extern import extern, tensors_of
 from .extern_body import Buffers
-from .linear import same_number
+from .linear import linear, same_number
 from .shape import plain
 from .tensor import Tensor
 
@@ -33,11 +33,12 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: Func, **kwargs: A
     tensors = tensors_of(asked, input_tensors)
     read = _arrays_read(f"{asked} of '{primfunc.name}'", primfunc, tensors)
     sizes = _sizes(f"{asked} of '{primfunc.name}'", primfunc, read, tensors)
-    results = [tuple(substitute(extent, sizes) for extent in output.shape) for output in primfunc.outputs]
+    indices: dict[E.Var, Expr] = {size: make.index(extent) for size, extent in sizes.items()}
+    results = [tuple(_extent(asked, extent, sizes) for extent in output.shape) for output in primfunc.outputs]
 
     def body(ins: Buffers, outs: Buffers) -> Stmt:
         memory: dict[Buffer, Buffer] = dict(zip((*read, *primfunc.outputs), (*ins, *outs), strict=True))
-        return substitute_stmt(primfunc.body, sizes, memory)
+        return substitute_stmt(primfunc.body, indices, memory)
 
     outs = [
         DeclaredBuffer(output.name, shape, output.dtype)
@@ -74,8 +75,8 @@ def _sizes(asked: str, func: Func, read: Sequence[Buffer], tensors: Sequence[Ten
     for param, tensor in zip(read, tensors, strict=True):
         for number, (extent, actual) in enumerate(zip(param.shape, tensor.shape, strict=True)):
             if isinstance(extent, E.Var):
-                sizes.setdefault(extent, make.index(actual))
-            if not same_number(substitute(extent, sizes), actual):
+                sizes.setdefault(extent, actual)
+            if not same_number(_extent(asked, extent, sizes), actual):
                 raise UserError(
                     f"{asked}: extent {number} of '{tensor.name}' is {plain(actual)}",
                     because=f"that of '{param.name}' is {plain(extent)}",
@@ -85,3 +86,14 @@ def _sizes(asked: str, func: Func, read: Sequence[Buffer], tensors: Sequence[Ten
     if unknown is not None:
         raise UserError(asked, because=f"no tensor gives its size '{unknown.name}'", legal="a size of what it reads")
     return sizes
+
+
+def _extent(asked: str, extent: Expr, sizes: Mapping[E.Var, Expr]) -> Expr:
+    """Return an extent of a program, a sum of sizes, as one of a shape."""
+    form = linear(extent)
+    if form is None:
+        raise UserError(asked, because=f"it has the extent {plain(extent)}", legal="extents that are sums of sizes")
+    total: Expr | int = form.constant
+    for size, factor in form.terms.items():
+        total = total + sizes.get(size, size) * factor
+    return make.convert(total)

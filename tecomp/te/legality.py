@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..errors import UserError
 from ..ir.axis import IterVar
 from .body import reused_axis
-from .extern_op import ExternOp
 from .graph import consumers, post_order, scan_body
 from .tensor import ComputeOp, Operation, ScanOp, Tensor
 
@@ -67,7 +66,6 @@ def _check_scan_parts(scans: Sequence[ScanOp]) -> None:
 
 def _check_scan_body(scan: ScanOp, readers: Readers, ends: Sequence[Operation]) -> None:
     body = scan_body(scan)
-    _check_opaque(scan, body)
     inside = {scan, *body}
     for op in (*(state.op for state in scan.state_placeholder), *body):
         stray = next((reader for reader in readers.get(op, ()) if reader not in inside), None)
@@ -77,18 +75,4 @@ def _check_scan_body(scan: ScanOp, readers: Readers, ends: Sequence[Operation]) 
                 because=f"'{op.name}' exists only within a step of scan '{scan.name}'",
                 legal=f"the scan's output '{scan.output(0).name}', a stage of its own outside of the scan",
                 location=(stray or op).loc,
-            )
-
-
-def _check_opaque(scan: ScanOp, body: Sequence[Operation]) -> None:
-    """Refuse an operation that reads the state as a whole: in a step only the rows before it are there."""
-    states = {state.op for state in scan.state_placeholder}
-    for op in body:
-        found = next((needed for needed in post_order([op]) if needed in states), None)
-        if isinstance(op, ExternOp) and found is not None:
-            raise UserError(
-                f"'{op.name}' in the steps of scan '{scan.name}'",
-                because=f"it reads what it needs whole, and of '{found.name}' a step knows only the rows before it",
-                legal=f"a te.compute that reads '{found.name}'; '{op.name}' of what does not depend on it",
-                location=op.loc,
             )

@@ -9,13 +9,14 @@ which stages read each other:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..errors import UserError
 from ..ir.expr import Const, TensorRead, Var
 from ..ir.node import Expr
 from ..ir.visit import walk
 from .element import element_text
+from .extern_op import ExternOp
 from .graph import post_order, scan_body
 from .linear import linear
 from .ranges import faults
@@ -31,12 +32,23 @@ def check_recurrence(scan: ScanOp) -> None:
 
     The rows below 0 that a stage seems to read are looked at again, now that t is known to begin at k.
     """
-    order = _above_states(scan)
+    order, body = _above_states(scan), set(scan_body(scan))
+    _check_opaque(scan, body)
     follow = followed(scan)
-    body = set(scan_body(scan))
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
             _explain(scan, op, follow, order, op in body)
+
+
+def _check_opaque(scan: ScanOp, body: Iterable[Operation]) -> None:
+    """Raise UserError for an opaque operation in the body of a scan."""
+    found = next((op for op in body if isinstance(op, ExternOp)), None)
+    if found is not None:
+        raise UserError(
+            f"te.scan '{scan.name}': '{found.name}' is computed in each step",
+            because="it is an opaque operation, which reads all of its inputs, and later steps do not exist yet",
+            legal=f"te.compute; or what '{found.name}' reads left out of the scan's inputs",
+        )
 
 
 def followed(scan: ScanOp) -> Follow:

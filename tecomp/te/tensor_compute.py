@@ -27,7 +27,6 @@ from .shape import plain
 from .tensor import ComputeOp, Tensor, domain
 from .tensor_intrin import TensorIntrin, TensorIntrinCall
 
-
 _SLICES: Final = (Tensor, TensorSlice, E.TensorRead)
 
 

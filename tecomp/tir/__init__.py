@@ -1,5 +1,6 @@
 """What TE programs import from `tir`: statements and buffers for opaque bodies, foreign calls, expressions."""
 
+from ..absent import absent as _absent
 from ..te import math as _math
 from ..te.bits import (
     dp4a,
@@ -38,3 +39,7 @@ __all__ = [
     "vectorcombine", "vectorhigh", "vectorlow",
 ]  # fmt: skip
 __all__ += [*_math.__all__, *_NODES]
+
+
+def __getattr__(name: str) -> object:
+    raise _absent(__name__, name)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..dtype import HANDLE, INT32, DType
+from ..dtype import FLOAT32, HANDLE, INT32, DType
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
@@ -25,8 +25,8 @@ _serial = itertools.count(1)
 def call_extern(dtype: str, func_name: str, *args: Any) -> Expr:
     """Return the call of the C function `func_name`, which gives a `dtype`.
 
-    Arguments are numbers, in their own types, and addresses: `buffer.access_ptr("r")`, or a buffer itself, which is
-    then read and written. On the CPU the symbol is looked up in the process, libm and libc among it; on CUDA it is a
+    Arguments are numbers, in their own types (a Python float in that of a float result), and addresses:
+    `buffer.access_ptr("r")`, or a buffer itself, which is then read and written. They must be what the function takes. On the CPU the symbol is looked up in the process, libm and libc among it; on CUDA it is a
     device function.
     """
     return _c_function("call_extern", dtype, func_name, args)
@@ -41,7 +41,8 @@ def _c_function(kind: str, dtype: str, symbol: str, args: tuple[Any, ...]) -> Ex
     asked = f"tir.{kind} {symbol!r}"
     if not isinstance(symbol, str) or not symbol.replace("::", "_").isidentifier():
         raise UserTypeError(asked, because="it is no name of a C function", legal=f'tir.{kind}("float32", "sinf", x)')
-    return E.Call(_result(asked, dtype), f"{kind}:{symbol}", tuple(_argument(arg) for arg in args))
+    result = _result(asked, dtype)
+    return E.Call(result, f"{kind}:{symbol}", tuple(_argument(arg, result) for arg in args))
 
 
 def call_packed(func: str | Callable[..., Any], *args: Any) -> Expr:
@@ -125,12 +126,12 @@ def _result(asked: str, dtype: str) -> DType:
     return HANDLE if dtype == "handle" else dtype_of(asked, dtype)
 
 
-def _argument(arg: Any) -> Expr:
-    """Return an argument as an expression: a buffer as its address."""
+def _argument(arg: Any, result: DType = FLOAT32) -> Expr:
+    """Return an argument as an expression: a buffer as its address, a Python float in the type of a float result."""
     found = arg.as_expr() if hasattr(arg, "as_expr") else arg
     if isinstance(found, Buffer):
         return E.Address(found, (), make.const(0, INT32), "rw")
-    return make.convert(found)
+    return make.convert(found, result) if isinstance(found, float) else make.convert(found)
 
 
 def _is_zero(value: Expr) -> bool:

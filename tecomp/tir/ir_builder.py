@@ -15,15 +15,14 @@ What is declared (a variable by `let`, memory by `allocate`, threads by `scope_a
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import Any, Final
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, TypeVar
 
 from ..dtype import DType
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar
-from ..ir.dtype_name import dtype_of
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt
 from ..ir.subst import substitute_stmt
@@ -42,6 +41,7 @@ _KINDS: Final = {
     "unrolled": LoopKind.UNROLLED,
 }
 
+T = TypeVar("T")
 Wrap = Callable[[Stmt], Stmt]
 """What a declaration makes of the rest of its block."""
 
@@ -83,19 +83,9 @@ class IRBuilder:
             stmt = Evaluate(make.convert(stmt), loc=caller())
         self._blocks[-1].stmts.append(stmt)
 
-    @contextmanager
-    def _block(self) -> Generator[_Block]:
-        block = _Block()
-        self._blocks.append(block)
-        try:
-            yield block
-        finally:
-            self._blocks.pop()
-
-    @contextmanager
     def for_range(
         self, begin: Any, end: Any, name: str = "i", dtype: str = "int32", kind: str = "serial"
-    ) -> Generator[E.Var]:
+    ) -> AbstractContextManager[E.Var]:
         """Open the loop over the integers from `begin` up to, without, `end`, and give its variable.
 
         kind  serial, parallel (iterations at once, on several cores), vectorize, unroll
@@ -107,33 +97,42 @@ class IRBuilder:
                 because="no loop is called so",
                 legal="serial, parallel, vectorize, unroll; ib.scope_attr for the threads of a GPU",
             )
-        first, last = (_integer(asked, dtype_of(asked, dtype), value) for value in (begin, end))
+        if dtype not in ("int32", "int64"):
+            legal = "int32, int64"
+            raise UserTypeError(f"{asked}: dtype {dtype}", because="loops count in int32 or int64", legal=legal)
+        first, last = (_integer(asked, DType(dtype), value) for value in (begin, end))
         var = E.Var(name_of("ib.for_range", name), first.dtype, first, make.sub(last, first))
         loc = caller()
-        with self._block() as block:
-            yield var
-        self.emit(For(var, _KINDS[kind], block.whole(), loc=loc))
+        return self._scope(var, lambda body: self.emit(For(var, _KINDS[kind], body, loc=loc)))
 
-    @contextmanager
-    def if_scope(self, cond: Any) -> Generator[None]:
+    def if_scope(self, cond: Any) -> AbstractContextManager[None]:
         """Open the statements that run where `cond` holds."""
-        loc = caller()
-        condition = _condition("ib.if_scope", cond)
-        with self._block() as block:
-            yield
-        self.emit(If(condition, block.whole(), loc=loc))
+        condition, loc = _condition("ib.if_scope", cond), caller()
+        return self._scope(None, lambda body: self.emit(If(condition, body, loc=loc)))
+
+    def else_scope(self) -> AbstractContextManager[None]:
+        """Open the statements that run where the condition of the if_scope just closed does not hold."""
+        stmts = self._blocks[-1].stmts
+        before = stmts[-1] if stmts else None
+        if not isinstance(before, If) or before.otherwise is not None:
+            because = "no if_scope stands right before it"
+            raise UserError("ib.else_scope()", because, legal="with ib.if_scope(...): first")
+
+        def close(body: Stmt) -> None:
+            stmts[-1] = before.copy(otherwise=body)
+
+        return self._scope(None, close)
 
     @contextmanager
-    def else_scope(self) -> Generator[None]:
-        """Open the statements that run where the condition of the if_scope just closed does not hold."""
-        before = self._blocks[-1].stmts[-1] if self._blocks[-1].stmts else None
-        if not isinstance(before, If) or before.otherwise is not None:
-            raise UserError(
-                "ib.else_scope()", because="no if_scope stands before it", legal="with ib.if_scope(...): first"
-            )
-        with self._block() as block:
-            yield
-        self._blocks[-1].stmts[-1] = before.copy(otherwise=block.whole())
+    def _scope(self, given: T, close: Callable[[Stmt], None]) -> Generator[T]:
+        """Collect the statements of a `with` block, and hand them to `close` at its end."""
+        block = _Block()
+        self._blocks.append(block)
+        try:
+            yield given
+        finally:
+            self._blocks.pop()
+        close(block.whole())
 
     def let(self, var_name: str, value: Any) -> E.Var:
         """Return a variable that has this value, computed here, in the rest of the block."""

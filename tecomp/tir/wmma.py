@@ -16,11 +16,21 @@ from ..dtype import INT32
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
-from ..ir.matrix import FILL, FRAGMENT_SCOPES, MULTIPLY, WMMA_SHAPES, Shape, is_fragment
+from ..ir.matrix import (
+    ACCUMULATOR,
+    FRAGMENT_SCOPES,
+    MATRIX_A,
+    MATRIX_B,
+    WMMA_SHAPES,
+    Instruction,
+    Shape,
+    is_fragment,
+)
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
 
 _LAYOUTS: Final = {"row_major": "row", "col_major": "col"}
+Sizes = tuple[Any, Any, Any]
 
 
 def tvm_load_matrix_sync(
@@ -31,8 +41,9 @@ def tvm_load_matrix_sync(
     index   which matrix of the fragment; layout  row_major, or col_major: `stride` is from column to column then
     """
     asked = "tvm_load_matrix_sync"
-    to = _fragment(asked, fragment, "w", (m, n, k))
-    return _call(f"wmma_load_{_layout(asked, layout)}", to, index, _address(asked, buffer_ptr, "r"), stride)
+    to, shape = _matrix(asked, fragment, "w", (m, n, k))
+    instruction = Instruction("load", _layout(asked, layout), shape)
+    return _call(instruction, to, index, _address(asked, buffer_ptr, "r"), stride)
 
 
 def tvm_store_matrix_sync(
@@ -40,24 +51,40 @@ def tvm_store_matrix_sync(
 ) -> Expr:
     """Return the store of a matrix of an m x n x k multiplication to memory, as it is loaded."""
     asked = "tvm_store_matrix_sync"
-    of = _fragment(asked, fragment, "r", (m, n, k))
-    return _call(f"wmma_store_{_layout(asked, layout)}", of, index, _address(asked, buffer_ptr, "w"), stride)
+    of, shape = _matrix(asked, fragment, "r", (m, n, k))
+    instruction = Instruction("store", _layout(asked, layout), shape)
+    return _call(instruction, of, index, _address(asked, buffer_ptr, "w"), stride)
 
 
 def tvm_fill_fragment(fragment: Any, m: int, n: int, k: int, index: Any, value: Any) -> Expr:
     """Return the statement that gives every element of a matrix one value."""
-    to = _fragment("tvm_fill_fragment", fragment, "w", (m, n, k))
-    return _call(FILL, to, index, make.cast(to.buffer.dtype, make.convert(value, to.buffer.dtype)))
+    to, shape = _matrix("tvm_fill_fragment", fragment, "w", (m, n, k))
+    dtype = to.buffer.dtype
+    return _call(Instruction("fill", "", shape), to, index, make.cast(dtype, make.convert(value, dtype)))
 
 
 def tvm_mma_sync(
-    fragment_d: Any, index_d: Any, fragment_a: Any, index_a: Any, fragment_b: Any, index_b: Any, fragment_c: Any,
+    fragment_d: Any,
+    index_d: Any,
+    fragment_a: Any,
+    index_a: Any,
+    fragment_b: Any,
+    index_b: Any,
+    fragment_c: Any,
     index_c: Any,
-) -> Expr:  # fmt: skip
+) -> Expr:
     """Return d = a @ b + c, of one matrix of each fragment; d may be c."""
-    given = ((fragment_d, "w", index_d), (fragment_a, "r", index_a), (fragment_b, "r", index_b), (fragment_c, "r", index_c))
-    return _call(
-        MULTIPLY, *(part for of, mode, index in given for part in (_fragment("tvm_mma_sync", of, mode), index))
+    asked = "tvm_mma_sync"
+    d, a, b, c = (_fragment(asked, of, "w" if n == 0 else "r") for n, of in enumerate((fragment_d, fragment_a, fragment_b, fragment_c)))
+    sizes = [_elements(part.buffer) for part in (d, a, b, c)]
+    wanted = (ACCUMULATOR, MATRIX_A, MATRIX_B, ACCUMULATOR)
+    for shape in WMMA_SHAPES:
+        if [math.prod(shape.of(scope)) for scope in wanted] == sizes:
+            return _call(Instruction("mma", "", shape), d, index_d, a, index_a, b, index_b, c, index_c)
+    raise UserError(
+        f"{asked} of matrices of {', '.join(map(str, sizes))} elements",
+        because="no instruction multiplies such matrices",
+        legal=", ".join(map(str, WMMA_SHAPES)),
     )
 
 
@@ -67,8 +94,8 @@ MATRIX_FUNCTIONS: Final[dict[str, Callable[..., Expr]]] = {
 }
 
 
-def _call(name: str, *args: Any) -> Expr:
-    return E.Call(INT32, name, tuple(map(make.convert, args)))
+def _call(instruction: Instruction, *args: Any) -> Expr:
+    return E.Call(INT32, str(instruction), tuple(map(make.convert, args)))
 
 
 def _layout(asked: str, layout: str) -> str:
@@ -87,28 +114,34 @@ def _address(asked: str, value: Any, mode: str) -> E.Address:
     raise UserTypeError(f"{asked} at {value!r}", because="it is no address", legal='buffer.access_ptr("r"), buffer.data')
 
 
-def _fragment(asked: str, value: Any, mode: str, sizes: tuple[int, int, int] | None = None) -> E.Address:
-    """Return a fragment; UserError where its buffer is none, or holds matrices of another size."""
+def _fragment(asked: str, value: Any, mode: str) -> E.Address:
+    """Return the address of a fragment."""
     found = _address(asked, value, mode)
-    buffer = found.buffer
-    if not is_fragment(buffer):
-        raise UserError(
-            f"{asked}: '{buffer.name}' as a fragment",
-            because=f"it is declared in {buffer.scope} memory",
-            legal=f"decl_buffer(..., scope=...) of {', '.join(FRAGMENT_SCOPES)}",
-        )
-    if sizes is None:
+    if is_fragment(found.buffer):
         return found
-    shape = Shape(*map(int, sizes))
+    raise UserError(
+        f"{asked}: '{found.buffer.name}' as a fragment",
+        because=f"it is declared in {found.buffer.scope} memory",
+        legal=f"decl_buffer(..., scope=...) of {', '.join(FRAGMENT_SCOPES)}",
+    )
+
+
+def _matrix(asked: str, value: Any, mode: str, sizes: Sizes) -> tuple[E.Address, Shape]:
+    """Return a fragment and the multiplication that its matrices are of; UserError where they are of another size."""
+    found, shape = _fragment(asked, value, mode), Shape(*map(int, sizes))
     if shape not in WMMA_SHAPES:
         known = ", ".join(map(str, WMMA_SHAPES))
         raise UserError(f"{asked} of {shape}", because="no instruction multiplies such matrices", legal=known)
-    rows, columns = shape.of(buffer.scope)
-    own = math.prod(int(extent.value) for extent in buffer.shape if isinstance(extent, E.Const))
-    if own != rows * columns:
-        raise UserError(
-            f"{asked}: '{buffer.name}' as a matrix of {shape}",
-            because=f"that has {rows} x {columns} elements, the buffer {own}",
-            legal=f"decl_buffer(({rows}, {columns}), ...)",
-        )
-    return found
+    rows, columns = shape.of(found.buffer.scope)
+    own = _elements(found.buffer)
+    if own == rows * columns:
+        return found, shape
+    raise UserError(
+        f"{asked}: '{found.buffer.name}' as a matrix of {shape}",
+        because=f"that has {rows} x {columns} elements, the buffer {own}",
+        legal=f"decl_buffer(({rows}, {columns}), ...)",
+    )
+
+
+def _elements(buffer: Buffer) -> int:
+    return math.prod(int(extent.value) for extent in buffer.shape if isinstance(extent, E.Const))

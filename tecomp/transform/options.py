@@ -195,7 +195,7 @@ INSTEAD: Final = {
     "tir.merge_static_smem": "nothing: the shared memory of a kernel is one piece where it needs to be",
     "tir.instrument_lwp": "module.time_evaluator",
     "tir.vtcm_capacity": "a target that has such memory: there is none here",
-    "tir.ptx_ldg32": "nothing: NVCC's compiler chooses the loads",
+    "tir.ptx_ldg32": "nothing: NVRTC chooses the loads",
     "tir.experimental_dma_bypass_cache": "a target that has such memory: there is none here",
     "tir.InjectDoubleBuffer": "s[T].double_buffer(), whose loop is divided where that pays",
     "tir.HoistIfThenElse": 'nothing: guards leave loops; disabled_pass=["hoist"] keeps them',

@@ -166,3 +166,9 @@ def test_intervals_join_meet_and_contain() -> None:
     assert not Interval(None, 4).within(Interval(0, 4))
     assert Interval(3, 3).value == 3
     assert Interval(None, None).value is None
+
+
+@pytest.mark.parametrize("other", [(None, None), (None, 3), (2, None), (None, -1)])
+def test_products_of_no_value(other: span.Span) -> None:
+    """Facts that contradict each other give a span that ends before it begins: its products say something, and end."""
+    assert len(span.mul((1, 0), other)) == len(span.mul(other, (1, 0))) == 2

@@ -346,7 +346,7 @@ def test_a_reduction_of_every_step_of_a_loop(threads, count):
     """Rows in a serial loop of the kernel: memory that one row's parts went through is used again for the next."""
     A, B = rows(te.sum)
     s = te.create_schedule(B.op)
-    outer, row = s[B].split(B.op.axis[0], 3)
+    outer, _ = s[B].split(B.op.axis[0], 3)
     s[B].bind(outer, axis("blockIdx.x"))
     s[B].bind(s[B].split(s[B].op.reduce_axis[0], count)[1], axis("threadIdx.x"))
     a = DATA.integers(-9, 9, (7, count + 2)).astype("float32")

@@ -40,7 +40,7 @@ BUILDING = section(
     te.create_prim_func :: check(te.create_schedule(C.op), [A, C], sums); assert te.create_prim_func([A, C]).name == "main"
     te.gradient :: (G,) = te.gradient(C, [A]); check(te.create_schedule(G.op), [A, G], lambda a: 2 * np.eye(16)[:, :, None] * np.ones((1, 1, 12)))
     te.gradient, head= :: H = te.placeholder((16,), name="H"); (G,) = te.gradient(C, [A], head=H); check(te.create_schedule(G.op), [A, H, G], lambda a, h: 2 * h[:, None] * np.ones((1, 12)))
-    te.hybrid.script :: P = hybrid(te)(A); check(te.create_schedule(P.op), [A, P], lambda a: a + 1)
+    te.hybrid.script :: P = plus_one(A); check(te.create_schedule(P.op), [A, P], lambda a: a + 1)
     te.hybrid.build :: te.hybrid.build(t, [A], [D])
     """,
 )
@@ -48,8 +48,8 @@ BUILDING = section(
 INTRINSICS = section(
     "Tensor intrinsics",
     """
-    te.decl_tensor_intrin, s[T].tensorize :: inner = t[D].split(D.op.axis[1], 4)[1]; t[B].compute_inline(); t[D].tensorize(inner, four(te, tir)); check(t, [A, D], less)
-    TensorIntrin.__call__ in a compute :: intrin = four(te, tir); P = te.compute((16, 3), lambda i, j: intrin(A[i, j * 4 : j * 4 + 4])); assert type(P.op).__name__ == "TensorComputeOp"
+    te.decl_tensor_intrin, s[T].tensorize :: z = te.create_schedule(B.op); z[B].tensorize(z[B].split(B.op.axis[1], 4)[1], doubling()); check(z, [A, B], doubled)
+    TensorIntrin.__call__ in a compute :: intrin = doubling(); P = te.compute((16, 3, 4), lambda i, j: intrin(A[i, j * 4 : j * 4 + 4])); check(te.create_schedule(P.op), [A, P], lambda a: (a * 2 + 1).reshape(16, 3, 4))
     tir.decl_buffer :: b = tir.decl_buffer((4, n), "float32", name="b", offset_factor=1, strides=[te.var("p"), 1]); assert (b.dtype, b.scope) == ("float32", "global")
     """,
 )

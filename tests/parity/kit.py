@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from tecomp.te.tensor import PlaceholderOp
 N = 19
 """What the size n is when a program runs."""
 GPU = "cuda -arch=sm_80"
+_FOLDER = TemporaryDirectory()
 
 
 def filled(tensor: Any, seed: int) -> np.ndarray:
@@ -27,10 +30,8 @@ def filled(tensor: Any, seed: int) -> np.ndarray:
 
 def arrays(args: Sequence[Any]) -> list[Any]:
     """Return arguments for a call: inputs filled, outputs of zeros, 3 for a scalar."""
-    return [
-        3 if isinstance(arg, Var) else filled(arg, at) * (1 if isinstance(arg.op, PlaceholderOp) else 0)
-        for at, arg in enumerate(args)
-    ]
+    given = [3 if isinstance(arg, Var) else filled(arg, at) for at, arg in enumerate(args)]
+    return [value if isinstance(arg, Var) or is_input(arg) else np.zeros_like(value) for value, arg in zip(given, args, strict=True)]
 
 
 def agree(got: Sequence[Any], wants: Any) -> None:
@@ -69,6 +70,32 @@ def launched(s: Any, tensor: Any) -> None:
     s[tensor].bind(thread, te.thread_axis("threadIdx.x"))
 
 
+def doubling() -> Any:
+    """Return an intrinsic that gives a * 2 + 1 of four elements."""
+    a = te.placeholder((4,), name="a")
+    b = te.compute((4,), lambda i: a[i] * 2 + 1, name="b")
+
+    def emit(ins: Any, outs: Any) -> Any:
+        ib = tir.ir_builder.create()
+        with ib.for_range(0, 4, "lane") as i:
+            ib.emit(outs[0].vstore([i], ins[0].vload([i]) * 2 + 1))
+        return ib.get()
+
+    binds = {
+        tensor: tir.decl_buffer((4,), "float32", name=tensor.name, offset_factor=1, strides=[1]) for tensor in (a, b)
+    }
+    return te.decl_tensor_intrin(b.op, emit, name="doubling", binds=binds)
+
+
+@te.hybrid.script
+def plus_one(a):  # noqa: ANN001, ANN201
+    b = output_tensor(a.shape, a.dtype)  # noqa: F821
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] + 1.0
+    return b
+
+
 def kit() -> dict[str, Any]:
     """Return the names of one program, made anew: C[i] is the sum over k of B[i, k], and B is A * 2 + 1."""
     n = te.var("n")
@@ -84,5 +111,5 @@ def kit() -> dict[str, Any]:
         "sums": lambda a: (a * 2 + 1).sum(1), "doubled": lambda a: a * 2 + 1, "less": lambda a: a * 2 - 2,
         "n": n, "A": A, "B": B, "C": C, "D": D, "k": k, "X": X, "Y": Y,
     }  # fmt: skip
-    own = {"check": check, "gives": gives, "launched": launched, "te": te, "tir": tir, "tvm": tecomp, "np": np}
-    return made | own | {"Const": Const, "GPU": GPU}
+    own = {"file": lambda: Path(_FOLDER.name) / "f.o", "check": check, "gives": gives, "launched": launched, "te": te, "tir": tir, "tvm": tecomp, "np": np}
+    return made | own | {"Const": Const, "GPU": GPU, "doubling": doubling, "plus_one": plus_one}

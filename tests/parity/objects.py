@@ -47,10 +47,10 @@ TENSORS = section(
     "Tensors and operations",
     """
     Tensor.op, .value_index, .shape, .ndim, .dtype, .axis, .name :: assert (C.op.name, C.value_index, C.shape[0].value, C.ndim, C.dtype, C.axis[0], C.name) == ("C", 0, 16, 1, "float32", C.op.axis[0], "C")
-    Tensor.astype of one element :: P = te.compute((), lambda: A[1, 1]); gives(lambda x: P.astype("int32") * 0 + x.astype("int32"), lambda x: x) if False else P.astype("int32")
-    Tensor.equal :: assert A.equal(A) and not A.equal(B)
+    Tensor.astype of one element :: P = te.compute((), lambda: A[1, 1]); assert P.astype("int32").dtype == "int32"
+    Tensor.equal, of one element :: P = te.compute((), lambda: A[1, 1]); assert P.equal(3).dtype == "bool"
     Tensor.same_as :: assert A.same_as(A) and not A.same_as(B)
-    T(i, j), T[i, j], T[i][j] :: i = te.var("i"); assert A(i, 1) == A[i, 1] and bool(A[i][1].as_expr() == A[i, 1])
+    T(i, j), T[i, j], T[i][j] :: i = te.var("i"); assert bool(A(i, 1) == A[i, 1]) and bool(A[i][1] == A[i, 1])
     T[i, a:b] in a compute :: te.compute((16,), lambda i: A[i, 0:4])
     T[i] of two dimensions as a number :: te.compute((16,), lambda i: A[i] + 1)
     Tensor ==, hash :: assert (A == A) is True and (A == B) is False and {A: 1}[A] == 1
@@ -116,7 +116,7 @@ SCHEDULES = section(
     Stage.is_output :: assert s[C].is_output and not s[B].is_output
     Stage.group :: assert s[C].group is None
     Stage.num_child_stages :: assert s[C].num_child_stages == 0
-    Stage.layout_transforms, .axis_separators :: assert not s[C].layout_transforms and not s[C].axis_separators
+    Stage.layout_transforms, .axis_separators: they are one layout :: t[B].transform_layout(lambda i, j: [j, i]); assert t[B].layout_transforms
     Stage.double_buffer, .env_threads: they are primitives :: assert callable(s[C].double_buffer) and callable(s[C].env_threads)
     IterVar.dom, .var, .iter_type: its kind :: assert (k.dom.extent.value, k.var.name, k.kind.value) == (12, "k", "reduce")
     """,

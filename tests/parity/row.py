@@ -46,6 +46,6 @@ def section(title: str, text: str, more: list[Row] | None = None) -> Section:
             last = rows.pop()
             rows.append(last._replace(program=f"{last.program}\n{line[4:]}"))
         elif line.strip():
-            name, _, program = line.partition(" :: ")
+            name, _, program = line.partition(" ::")
             rows.append(Row(name.strip(), program.strip()))
     return Section(title, [*rows, *(more or [])])

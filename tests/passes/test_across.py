@@ -270,9 +270,9 @@ def test_a_loop_that_some_threads_leave_earlier() -> None:
     assert (
         refusal(GUARDED.format(before=before))
         == """\
-threads share the reduction of B out where not all of them come
-  because: how often the loop 'j' runs differs from thread to thread, and they wait for each other's parts
-  legal: compute_at outside it, or bind the loop that reduces to no thread"""
+threads share out the reduction of B where not all of them come
+  because: how often the loop 'j' runs differs from thread to thread, and they wait for each other
+  legal: compute_at outside it, or no loop bound to threads inside"""
     )
 
 
@@ -281,10 +281,10 @@ def test_a_condition_on_what_is_written() -> None:
     assert (
         refusal(GUARDED.format(before=before))
         == """\
-threads share the reduction of B out where not all of them come
+threads share out the reduction of B where not all of them come
   because: the condition B[threadIdx_y] < 1.0, which reads what is written under it, differs from thread to thread, \
-and they wait for each other's parts
-  legal: compute_at outside it, or bind the loop that reduces to no thread"""
+and they wait for each other
+  legal: compute_at outside it, or no loop bound to threads inside"""
     )
 
 
@@ -305,9 +305,9 @@ def f(A: f32[n, 8], N: i32[n], B: out[f32[n]]):
     assert (
         found
         == """\
-threads share the reduction of B out where not all of them come
-  because: the condition threadIdx_y < n differs from thread to thread, and they wait for each other's parts
-  legal: compute_at outside it, or bind the loop that reduces to no thread"""
+threads share out the reduction of B where not all of them come
+  because: the condition threadIdx_y < n differs from thread to thread, and they wait for each other
+  legal: compute_at outside it, or no loop bound to threads inside"""
     )
 
 

@@ -22,7 +22,7 @@ ADD = """
             B[blockIdx_x] = A[blockIdx_x] + 1.0
 """
 ATTRIBUTES = {f"Max{what}Dim{axis}": most for what, most in (("Grid", 65535), ("Block", 1024)) for axis in "XYZ"}
-ATTRIBUTES |= {"MaxGridDimX": 2**31 - 1, "MaxBlockDimZ": 64}
+ATTRIBUTES |= {"MaxGridDimX": 2**31 - 1, "MaxBlockDimZ": 64, "MultiProcessorCount": 132}
 ATTRIBUTES |= {"MaxSharedMemoryPerBlockOptin": 232448}
 
 
@@ -116,6 +116,9 @@ class Driver:
     def launchKernel(self, *asked: Any) -> None:
         self.launched.append(asked)
 
+    def launchCooperativeKernel(self, *asked: Any) -> None:
+        self.launched.append(asked)
+
     def funcGetAttribute(self, attribute: int, function: int) -> int:
         return self.known[attribute]
 
@@ -124,7 +127,7 @@ class Driver:
 
 
 def loaded(driver: Driver, shared: int = 0, threads: int = 256) -> LoadedKernel:
-    info = {"name": "k", "arguments": ["int32"], "shared": shared, "threads": threads}
+    info = {"name": "k", "arguments": ["int32"], "shared": shared, "threads": threads, "cooperative": False}
     return LoadedKernel(driver, SimpleNamespace(ptr=77), info, Limits(ATTRIBUTES))
 
 
@@ -187,7 +190,7 @@ def test_more_shared_memory_than_the_device_has() -> None:
 
 
 def test_arrays_on_several_devices() -> None:
-    function = cuda.CudaFunction(built(ADD))
+    function = cuda.CudaFunction(built(ADD), {})
     devices = {1000: 0, 2000: 1}
     pointed = SimpleNamespace(
         ndarray=int,
@@ -207,7 +210,7 @@ def test_arrays_on_several_devices() -> None:
 
 
 def test_an_array_in_cpu_memory_is_refused_with_the_way_to_copy_it() -> None:
-    function = cuda.CudaFunction(built(ADD))
+    function = cuda.CudaFunction(built(ADD), {})
     with pytest.raises(ArgumentError) as caught:
         function._arguments.bind((np.zeros(4, "float32"), np.zeros(4, "float32")))
     assert str(caught.value) == (

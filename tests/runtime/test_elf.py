@@ -117,7 +117,7 @@ def test_a_function_that_nothing_has():
     with pytest.raises(LaunchError) as error:
         Loaded(code)
     assert error.value.asked == "no library here has 'no_such_function_anywhere'"
-    assert error.value.because == "the function was built for another system"
+    assert error.value.because == "neither the C library nor anything else in this process has it"
 
 
 def test_what_is_no_object_code():

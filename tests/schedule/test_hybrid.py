@@ -284,7 +284,7 @@ def test_what_is_not_about_loops(refused):
     with refused(
         ScheduleError,
         """
-        set_scope: 'two_nests' has no loops
+        set_scope of 'two_nests'
           --> test_hybrid.py:LINE
            |     stage.set_scope("local")
            |     ^
@@ -353,16 +353,15 @@ def test_in_the_steps_of_a_scan(refused):
     init = te.compute((1, n), lambda _, i: x[0, i])
     twice = doubled(state)
     update = te.compute((m, n), lambda t, i: twice[t - 1, i] + x[t, i])
-    scan = te.scan(init, update, state, inputs=[x])
     with refused(
         UserError,
         """
-        'doubled' in the steps of scan 'scan'
+        te.scan 'scan': 'doubled' is computed in each step
           --> test_hybrid.py:LINE
-           |     twice = doubled(state)
+           |     te.scan(init, update, state, inputs=[x])
            |     ^
-          because: it reads what it needs whole, and of 'state' a step knows only the rows before it
-          legal: a te.compute that reads 'state'; 'doubled' of what does not depend on it
+          because: it is an opaque operation, which reads all of its inputs, and later steps do not exist yet
+          legal: te.compute; or what 'doubled' reads left out of the scan's inputs
         """,
     ):
-        te.create_schedule(scan.op)
+        te.scan(init, update, state, inputs=[x])

@@ -361,25 +361,10 @@ def test_set_scope_unknown(chain, refused):
            |     chain.s[chain.B].set_scope("texture")
            |     ^
           because: no memory is called so
-          legal: global, shared, shared.dyn, local
+          legal: global, shared, shared.dyn, warp, local
     """,
     ):
         chain.s[chain.B].set_scope("texture")
-
-
-def test_set_scope_warp(chain, refused):
-    with refused(
-        ScheduleError,
-        """
-        set_scope: 'B' in 'warp'
-          --> test_refuse_place.py:LINE
-           |     chain.s[chain.B].set_scope("warp")
-           |     ^
-          because: warp scope is not available yet
-          legal: global, shared, shared.dyn, local
-    """,
-    ):
-        chain.s[chain.B].set_scope("warp")
 
 
 def test_set_scope_of_an_output(chain, refused):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tecomp
-from tecomp import te, tir
+from tecomp import te
 from tecomp.errors import ScheduleError
 
 
@@ -68,7 +68,7 @@ def test_a_reduction_in_a_loop_over_the_same_threads(sums, refused):
           --> test_refuse_shared_out.py:LINE
            |     B = te.compute((n,), lambda i: te.sum(A[i, k, l], axis=[k, l]), name="B")
            |     ^
-          because: each of them runs an iteration of 'i_inner', with a reduction of its own in it
+          because: each of them runs an iteration of 'i.inner', with a reduction of its own in it
           legal: compute_at outside the loop bound to threadIdx.x, or bind one of both loops to another thread axis
     """,
     ):
@@ -92,14 +92,23 @@ def test_on_a_processor(sums, refused):
         tecomp.build(s, [A, B], target="llvm")
 
 
-def row_sum() -> te.TensorIntrin:
+def test_a_reduction_that_an_intrinsic_goes_on_with(sums, refused):
+    A, B, s = sums
     a = te.placeholder((4,), name="a")
     l = te.reduce_axis((0, 4), name="l")
     c = te.compute((), lambda: te.sum(a[l], axis=l), name="c")
-
-    def emit(ins, outs):
-        ib = tir.ir_builder.create()
-        ib.emit(tir.call_extern("int32", "row_sum", outs[0].access_ptr("w"), ins[0].access_ptr("r")))
-        return ib.get(), ib.get(), ib.get()
-
-    return te.decl_tensor_intrin(c.op, emit, name="row_sum")
+    row = te.decl_tensor_intrin(c.op, lambda ins, outs: (outs[0].vstore((), 1.0),) * 3, name="row")
+    s[B].bind(s[B].split(B.op.reduce_axis[0], 8)[1], te.thread_axis("threadIdx.x"))
+    s[B].tensorize(B.op.reduce_axis[1], row)
+    with refused(
+        ScheduleError,
+        """
+        tensorize: 'B' by 'row'
+          --> test_refuse_shared_out.py:LINE
+           |     s[B].tensorize(B.op.reduce_axis[1], row)
+           |     ^
+          because: threads share its reduction out ('k.inner'), and the intrinsic knows no part that is one thread's
+          legal: 'k.inner' as a serial loop
+    """,
+    ):
+        tecomp.lower(s, [A, B])

@@ -112,6 +112,12 @@ def not_read_any_more(p: SimpleNamespace) -> None:
     lowered(p)
 
 
+def inlined_later(p: SimpleNamespace) -> None:
+    p.s[p.C].prefetch(p.B, p.C.op.axis[0], 1)
+    p.s[p.B].compute_inline()
+    lowered(p)
+
+
 def computed_there(p: SimpleNamespace) -> None:
     p.s[p.B].compute_at(p.s[p.C], p.C.op.axis[0])
     p.s[p.C].prefetch(p.B, p.C.op.axis[0], 1)
@@ -148,6 +154,7 @@ PREFETCH: dict[str, Call] = {
     "no tensor": lambda p: p.s[p.C].prefetch(p.B.op, p.C.op.axis[0], 1),
     "a tensor that is not read": lambda p: p.s[p.B].prefetch(p.C, p.B.op.axis[0], 1),
     "a tensor that others read": not_read_any_more,
+    "a tensor that nobody computes": inlined_later,
     "an axis of another stage": lambda p: p.s[p.C].prefetch(p.B, p.B.op.axis[0], 1),
     "the present iteration": lambda p: p.s[p.C].prefetch(p.B, p.C.op.axis[0], 0),
     "an earlier iteration": lambda p: p.s[p.C].prefetch(p.B, p.C.op.axis[0], -2),

@@ -400,3 +400,41 @@ def test_a_hybrid_function_shows_its_name_and_its_docs():
     assert repr(prefix_sums) == "<hybrid function prefix_sums>"
     assert prefix_sums.__doc__ == "Each element is the sum of those up to it."
     assert te.hybrid.HybridOp is te.HybridOp
+
+
+def test_a_loop_that_never_runs_reads_nothing():
+    @te.hybrid.script
+    def none(a):
+        b = output_tensor(a.shape, a.dtype)
+        b[0] = 1.0
+        for _ in range(5, 2):
+            b[0] = a[900]
+        for i in range(0, -3, 1):
+            b[i] = a[i]
+        return b
+
+    (b,) = check(none, floats(3)[:1])
+    assert b[0] == 1
+
+
+def test_tags_and_several_operations_of_one_function():
+    a = te.placeholder((4,), name="a")
+    with te.tag_scope("mine"):
+        first = squared(a)
+    second = squared(first)
+    assert (first.op.tag, second.op.tag) == ("mine", "")
+    assert second.op.input_tensors == (first,)
+
+
+@te.hybrid.script
+def wide(a, n):
+    b = output_tensor(a.shape, "int64")
+    for i in range(int64(n)):
+        for j in const_range(2):
+            if j == 1:
+                b[i] = a[i] * 3000000000 + i
+    return b
+
+
+def test_wide_loops_and_literals():
+    check(wide, np.arange(5, dtype="int64"), 5)

@@ -1,6 +1,6 @@
 """What is no hybrid function: each refusal, at the user's column, as a whole."""
 
-# ruff: noqa: E501 (programs as texts)
+# ruff: noqa: E501, F821 (programs as texts; the names of the language)
 from __future__ import annotations
 
 import linecache
@@ -228,7 +228,7 @@ def test_a_function_that_calls_itself(golden):
 
 
 def test_arguments_from_python(golden):
-    a, i = te.placeholder((8,), name="a"), te.reduce_axis((0, 8), name="i")
+    a = te.placeholder((8,), name="a")
     calls = {
         "too many": lambda: doubled(a, 2, 3),
         "unknown": lambda: doubled(a, j=2),
@@ -257,3 +257,27 @@ def test_what_is_no_function(golden):
             te.hybrid.script(thing)
         messages.append(str(caught.value).replace(f":{caught.value.location.line}", ":LINE", 1))
     golden("\n\n".join(messages))
+
+
+def test_the_column_in_an_indented_function_with_wide_letters(refused):
+    größe = 3
+
+    @te.hybrid.script
+    def f(a):
+        b = output_tensor(a.shape, a.dtype)
+        for i in range(größe):  # ÄÖÜ
+            b[i] = größe * a[i + 9]
+        return b
+
+    with refused(
+        UserError,
+        """
+        te.hybrid 'f': index 0 of 'a', i + 9, leaves it
+          --> test_hybrid_refusals.py:LINE
+           |     b[i] = größe * a[i + 9]
+           |                      ^
+          because: it lies in [9, 11] and is 9 at i = 0; 'a' has extent 8 there
+          legal: 0 to 7, or an if around it
+        """,
+    ):
+        f(te.placeholder((8,), name="a"))

@@ -15,7 +15,7 @@ abs acos acosh asin asinh atan atanh ceil cos cosh erf exp floor isfinite isinf 
 round rsqrt sigmoid sin sinh sqrt tan tanh trunc
 exp2 exp10 expm1 log1p atan2 nextafter hypot copysign ldexp clz pow fma clip cast astype
 shift_left shift_right bitwise_and bitwise_or bitwise_xor bitwise_not
-tag_scope Tensor TensorSlice PlaceholderOp ComputeOp ScanOp ExternOp Operation Schedule Stage
+tag_scope Tensor TensorSlice PlaceholderOp ComputeOp ScanOp ExternOp HybridOp Operation Schedule Stage hybrid
 """.split()
 
 

@@ -12,6 +12,7 @@ from ...ir.node import Expr
 from ...ir.visit import rewrite_expr
 from ..axis import reduce_axis
 from ..compute import compute
+from ..linear import same_number
 from ..tensor import ComputeOp, Tensor, domain
 
 
@@ -56,9 +57,15 @@ class Restated:
     def __init__(self, op: ComputeOp, frame: Frame, axes: Sequence[Expr]) -> None:
         self.op, self.frame = op, frame
         self.names: dict[E.Var, Expr] = {axis.var: at for axis, at in zip(op.axis, axes, strict=True)}
-        spans = ((at, frame.span(op, dim)) for dim, at in enumerate(axes))
-        inside = [test for at, span in spans if span for test in (make.le(span[0], at), make.lt(at, span[1]))]
-        self.exists = make.logical_and(*inside)
+        self.exists = make.logical_and(*(test for dim in range(len(axes)) for test in self._inside(dim, axes[dim])))
+
+    def _inside(self, dim: int, at: Expr) -> list[Expr]:
+        span = self.frame.span(self.op, dim)
+        if span is None:
+            return []
+        first, end = span
+        to_the_end = same_number(end, self.op.output(0).shape[dim])
+        return [make.le(first, at), *([] if to_the_end else [make.lt(at, end)])]
 
     def __call__(self, expr: Expr) -> Expr:
         """Return a part of the operation."""
@@ -110,5 +117,5 @@ def computed_again(op: ComputeOp, frame: Frame) -> tuple[Tensor, ...]:
             return tuple(E.Reduce(*parts, index) for index in range(op.num_outputs))
         return tuple(make.if_then_else(again.exists, again(value), make.const(0, value.dtype)) for value in op.body)
 
-    made = compute(op.output(0).shape, body, name=op.name, varargs_names=[axis.name for axis in op.axis])
+    made = compute(op.output(0).shape, body, name=f"{op.name}.rows", varargs_names=[axis.name for axis in op.axis])
     return made if isinstance(made, tuple) else (made,)

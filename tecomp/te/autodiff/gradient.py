@@ -15,6 +15,7 @@ from ..tensor import ComputeOp, Operation, ScanOp, Tensor
 from .adjoint import Adjoint, Scatter
 from .forward import Frame
 from .reverse import Reverse, axis_names
+from .spread import through
 from .stages import Stages
 from .through_time import moving, through_time
 
@@ -72,7 +73,7 @@ def _spread(reverse: Reverse, op: Operation) -> None:
         through_time(reverse, op)
     elif any(reverse.adjoint(tensor) is not None for tensor in op.outputs):
         raise UserError(
-            f"{reverse.asked}: through '{op.name}'",
+            through(reverse.asked, op),
             because=f"it is a {type(op).__name__}, whose inside is not known",
             legal="a gradient by its results, a te.compute in its place",
         )

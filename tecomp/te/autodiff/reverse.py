@@ -11,14 +11,12 @@ from collections.abc import Collection, Iterable, Sequence
 from ...dtype import INDEX
 from ...ir import expr as E
 from ...ir import make
-from ...ir.node import Expr
 from ...ir.subst import substitute
-from ...ir.visit import rewrite_expr
 from ..tensor import ComputeOp, Tensor
 from .adjoint import Adjoint, Scatter, collect
 from .forward import Frame
-from .partials import Flow, choose, partials
-from .reductions import Folded, into_reduction
+from .partials import choose
+from .spread import Elements, Spread
 from .stages import Stages, distinct
 
 Whole = Adjoint | Scatter
@@ -68,7 +66,8 @@ class Reverse:
         """Keep a weight that takes computing in a tensor over the prefix."""
         if isinstance(only.weight, (E.Const, E.TensorRead)):
             return only
-        kept = self.stages.pointwise(f"{tensor.name}.{self.frame.suffix}.element", self.prefix, choose(only.guard, only.weight))
+        name = f"{tensor.name}.{self.frame.suffix}.element"
+        kept = self.stages.pointwise(name, self.prefix, choose(only.guard, only.weight))
         return only._replace(weight=E.TensorRead(kept, self.prefix))
 
     def _gathered(self, tensor: Tensor, scatters: Sequence[Scatter]) -> Adjoint:
@@ -89,11 +88,15 @@ class Reverse:
             return
         only = known[0] if len(known) == 1 else None
         if isinstance(only, Scatter):
-            self._spread_from(op, (), only.index, only.guard, [a and only.weight for a in adjoints])
-            return
-        axes = self.existing(op)
-        wholes = [self.whole(tensor) for tensor in op.outputs]
-        self._spread_from(op, axes, axes, make.TRUE, [whole and whole.at(axes) for whole in wholes])
+            seeds = tuple(None if adjoint is None else only.weight for adjoint in adjoints)
+            elements = Elements(op, (), only.index, only.guard, seeds)
+        else:
+            axes = self.existing(op)
+            wholes = (self.whole(tensor) for tensor in op.outputs)
+            seeds = tuple(None if whole is None else whole.at(axes) for whole in wholes)
+            elements = Elements(op, axes, axes, make.TRUE, seeds)
+        for tensor, scatter in Spread(elements, self.stages.indexer, self.frame, self.active, self.asked).scatters():
+            self.add(tensor, scatter)
 
     def existing(self, op: ComputeOp) -> tuple[E.Var, ...]:
         """Return new index axes over the elements of `op` that exist."""
@@ -105,77 +108,6 @@ class Reverse:
             return self.stages.axis(axis.name, op.output(0).shape[dim])
         first, end = (make.index(self.stages.indexer.lower(part, {})) for part in span)
         return E.Var(axis.name, INDEX, first, make.sub(end, first))
-
-    def _spread_from(
-        self, op: ComputeOp, axes: tuple[E.Var, ...], at: Sequence[Expr], guard: Expr, seeds: Sequence[Expr | None]
-    ) -> None:
-        """Spread from the element `at`, for all values of `axes`, where `guard` holds."""
-        names = dict(zip((axis.var for axis in op.axis), at, strict=True))
-        if isinstance(op.body[0], E.Reduce):
-            self._spread_reduction(op, op.body[0], names, axes, guard, seeds)
-            return
-        bodies = [self.stages.indexer.data(body, names) for body in op.body]
-        roots = [(body, Flow(guard, seed)) for body, seed in zip(bodies, seeds, strict=True) if seed is not None]
-        computed = {
-            body: E.TensorRead(op.output(number), tuple(at))
-            for number, body in enumerate(bodies)
-            if isinstance(body, (E.Call, E.Div))
-        }
-        self._scatter(op, axes, roots, computed)
-
-    def _spread_reduction(
-        self,
-        op: ComputeOp,
-        reduce: E.Reduce,
-        names: dict[E.Var, Expr],
-        axes: tuple[E.Var, ...],
-        guard: Expr,
-        seeds: Sequence[Expr | None],
-    ) -> None:
-        lower, at = self.stages.indexer.data, tuple(names.values())
-        folded_axes: list[E.Var] = []
-        for axis in reduce.axes:
-            first, extent = (make.index(self.stages.indexer.lower(end, names)) for end in axis.dom or ())
-            names[axis.var] = E.Var(axis.name, INDEX, first, extent)
-            folded_axes.append(names[axis.var])
-        lowered = E.Reduce(
-            reduce.combiner,
-            tuple(lower(part, names) for part in reduce.source),
-            reduce.axes,
-            lower(reduce.condition, names),
-            tuple(lower(part, names) for part in reduce.init),
-            0,
-        )
-        asked = self._asked(op)
-        folded = Folded(op, lowered, at, tuple(folded_axes), tuple(seeds), guard, self.frame, asked)
-        into_values, into_start = into_reduction(folded)
-        self._scatter(op, (*axes, *folded_axes), into_values, {})
-        self._scatter(op, axes, into_start, {})
-
-    def _asked(self, op: ComputeOp) -> str:
-        return f"{self.asked}: through '{op.name}'" + (f" ({op.loc})" if op.loc else "")
-
-    def _scatter(
-        self,
-        op: ComputeOp,
-        axes: tuple[E.Var, ...],
-        roots: Sequence[tuple[Expr, Flow]],
-        computed: dict[Expr, Expr],
-    ) -> None:
-        """Note what flows into each element that the roots read."""
-        flows = partials(roots, self._is_active, computed, self._asked(op))
-        for read, flow in flows.items():
-            assert isinstance(read, E.TensorRead)
-            index, (guard, weight) = map(self._value, read.indices), map(self._value, flow)
-            self.add(read.tensor, Scatter(op.name, axes, tuple(index), guard, weight))
-
-    def _is_active(self, node: Expr) -> bool:
-        return isinstance(node, E.TensorRead) and node.tensor in self.active
-
-    def _value(self, expr: Expr) -> Expr:
-        """Return the expression over tensors whose values exist."""
-        read = self.frame.value
-        return rewrite_expr(expr, {E.TensorRead: lambda node: E.TensorRead(read(node.tensor), node.indices)})
 
 
 def axis_names(tensor: Tensor, scatters: Iterable[Scatter]) -> list[str]:

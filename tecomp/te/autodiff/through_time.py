@@ -25,6 +25,7 @@ from .adjoint import Adjoint, Scatter, collect
 from .forward import Frame, computed_again
 from .partials import choose, plus
 from .reverse import Reverse, axis_names
+from .spread import through
 
 
 def moving(order: Iterable[Operation], wanted: Iterable[Tensor], reads: Reads) -> set[Tensor]:
@@ -62,7 +63,7 @@ def _check_body(outer: Reverse, scan: ScanOp) -> None:
     for op in scan_body(scan):
         if not isinstance(op, ComputeOp):
             raise UserError(
-                f"{outer.asked}: through '{op.name}'",
+                through(outer.asked, op),
                 because=f"it is a {type(op).__name__} within the steps of scan '{scan.name}'",
                 legal="stages of te.compute there",
             )

@@ -31,7 +31,7 @@ Literal = bool | int | float
 def run_plain(function: HybridFunction, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
     """Return the function's results for arrays and numbers."""
     outside = function.function.__globals__
-    meaning = {name: value for name, value in NAMES.items() if not isinstance(outside.get(name), Scripted)}
+    meaning = {name: value for name, value in NAMES.items() if _is_function(outside.get(name, value))}
     code, defaults = function.function.__code__, function.function.__defaults__
     plain = FunctionType(code, {**outside, **meaning}, function.source.name, defaults, function.function.__closure__)
     plain.__kwdefaults__ = function.function.__kwdefaults__
@@ -49,6 +49,11 @@ def numbers(function: Callable[..., Any]) -> Callable[..., Any]:
         return expr.dtype.numpy.type(evaluate(expr, dict(zip(variables, values, strict=True))))
 
     return value
+
+
+def _is_function(value: Any) -> bool:
+    """Return whether what a name means outside gives way to what it means in the language."""
+    return callable(value) and not isinstance(value, Scripted)
 
 
 def _is_literal(value: Any) -> bool:

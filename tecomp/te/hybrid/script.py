@@ -18,9 +18,10 @@ from ..tensor import Tensor
 from .calls import Given, anywhere
 from .dependence import Dependences
 from .operation import MARKS, HybridOp
-from .parser import Parser, Written
+from .parser import Parser
 from .plain import run_plain
 from .scripted import Scripted
+from .written import Written
 
 
 class HybridFunction(Scripted):

@@ -1,0 +1,63 @@
+"""Names that TVM has and this has not: what to write instead of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from .errors import UserError
+
+
+class AbsentName(UserError, AttributeError):
+    """A name of TVM's that has no place here; the message says what serves instead."""
+
+
+_DEVICE: Final = "s[T].tensorize with tir.tvm_load_matrix_sync, tir.tvm_mma_sync, tir.tvm_store_matrix_sync"
+_ASYNC: Final = "s[T].double_buffer()"
+_SHUFFLE: Final = 's[T].bind of a reduction to threadIdx.x, or s[T].set_scope("warp")'
+
+INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
+    "tecomp": {
+        "rpc": "module.export_library(path), and tecomp.runtime.load_module(path) on the other machine",
+        "autotvm": "a loop over schedules in Python, for example with Optuna",
+        "auto_scheduler": "te.default_schedule(outputs, target)",
+        "contrib": "print(s) and s.explain() in place of tedd; te.extern in place of libraries",
+        "get_global_func": "the function itself, in Python",
+        "topi": "te.compute",
+        "relay": "te.compute",
+        "get_global_func_names": "the functions themselves, in Python",
+    },
+    "tecomp.ir": {
+        "register_op_attr": "tir.call_extern, tir.call_llvm_intrin",
+        "register_intrin_lowering": "tir.call_extern, tir.call_llvm_intrin",
+        "save_json": "te.save(s), pickle.dumps(s)",
+        "load_json": "te.load(text), pickle.loads(data)",
+    },
+    "tecomp.te.hybrid": {"build": "tecomp.build(s, args)"},
+    "tecomp.tir": {
+        "analysis": "tecomp.build, which checks what its target allows; operations are counted in the program",
+        "tvm_bmma_sync": _DEVICE,
+        "ptx_mma": _DEVICE,
+        "ptx_mma_sp": _DEVICE,
+        "ptx_ldmatrix": _DEVICE,
+        "mma_store": _DEVICE,
+        "mma_fill": _DEVICE,
+        "ptx_cp_async": _ASYNC,
+        "ptx_commit_group": _ASYNC,
+        "ptx_wait_group": _ASYNC,
+        "tvm_warp_shuffle": _SHUFFLE,
+        "tvm_warp_shuffle_up": _SHUFFLE,
+        "tvm_warp_shuffle_down": _SHUFFLE,
+        "tvm_warp_activemask": _SHUFFLE,
+        "tvm_storage_sync": "nothing: threads wait for each other where they have to",
+    },
+}
+"""By module and name."""
+
+
+def absent(module: str, name: str) -> AttributeError:
+    """Return the error of a name that a module has not: Python's, or for a name of TVM's one that says more."""
+    instead = INSTEAD.get(module, {}).get(name)
+    if instead is None:
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    return AbsentName(f"{module}.{name}", "there is none", instead)

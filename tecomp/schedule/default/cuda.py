@@ -1,0 +1,48 @@
+"""The default schedule of one stage on a GPU."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ir.axis import IterVar
+from ...te.axis import thread_axis
+from ...te.tensor import ComputeOp
+from ..schedule import Schedule, Stage
+from ..stage import INLINE
+from .shape import data_loops, is_contiguous, is_ragged, joined, product
+
+THREADS: Final = 256
+"""Threads in a block, one for an element."""
+FOLDING: Final = 128
+"""Threads of a block that fold one element together."""
+
+
+def plan_stage(schedule: Schedule, stage: Stage) -> None:
+    """Make a kernel of one stage; at each step of a scan, of each stage computed there."""
+    if not isinstance(stage.op, ComputeOp) or stage.state.attach is INLINE:
+        return
+    axes = data_loops(stage)
+    if _is_long(stage, axes):
+        *_, last = stage.op.reduce_axis
+        _bind(stage, joined(stage, axes), "blockIdx.x")
+        _bind(stage, stage.split(last, factor=FOLDING)[1], "threadIdx.x")
+        return
+    block, thread = stage.split(joined(stage, axes), factor=THREADS)
+    _bind(stage, block, "blockIdx.x")
+    _bind(stage, thread, "threadIdx.x")
+
+
+def _is_long(stage: Stage, axes: list[IterVar]) -> bool:
+    """Return whether a block folds each element: many values lie side by side, along the reduction and not the data."""
+    made = stage.op
+    assert isinstance(made, ComputeOp)
+    if not made.reduce_axis or is_ragged(stage):
+        return False
+    extent = product([made.reduce_axis[-1]])
+    if extent is not None and extent < 2 * FOLDING:
+        return False
+    return not axes or is_contiguous(stage, made.reduce_axis[-1])
+
+
+def _bind(stage: Stage, axis: IterVar, tag: str) -> None:
+    stage.bind(axis, thread_axis(tag))

@@ -1,0 +1,95 @@
+"""te.default_schedule, and `build` of tensors: every graph gets a legal schedule, on a CPU and on a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tecomp
+from tecomp import te
+from tecomp.ir.interpret import interpret
+from tecomp.target import Target
+
+from ..differential.programs import case
+from ..differential.running import check
+from .test_text import made_again
+
+SEEDS = range(64)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_on_a_cpu(seed):
+    program, _ = case(seed)
+    s = te.default_schedule(list(program.expected), "llvm")
+    check(s.text(), program, tecomp.build(s, program.args))
+    assert made_again(s) == s.text()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_on_a_gpu_without_one(seed):
+    program, _ = case(seed)
+    s = te.default_schedule(list(program.expected), "cuda")
+    func = tecomp.lower(s, program.args, target="cuda")
+    check(s.text(), program, lambda *arrays: interpret(func, *arrays))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", SEEDS)
+def test_on_a_gpu(seed):
+    cupy = pytest.importorskip("cupy")
+    program, _ = case(seed)
+    s = te.default_schedule(list(program.expected), "cuda")
+    check(s.text(), program, tecomp.build(s, program.args, target="cuda"), cupy)
+
+
+def matmul(n):
+    A, B = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), name="k")
+    return A, B, te.compute((n, n), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+
+
+def softmax(n, m):
+    X, k, l = te.placeholder((n, m), name="X"), te.reduce_axis((0, m), name="k"), te.reduce_axis((0, m), name="l")
+    M = te.compute((n,), lambda i: te.max(X[i, k], axis=k), name="M")
+    E = te.compute((n, m), lambda i, j: te.exp(X[i, j] - M[i]), name="E")
+    S = te.compute((n,), lambda i: te.sum(E[i, l], axis=l), name="S")
+    return X, te.compute((n, m), lambda i, j: E[i, j] / S[i], name="Y")
+
+
+@pytest.mark.parametrize("target", ["llvm", "cuda -arch=sm_80"])
+def test_what_it_says(target, golden):
+    *_, C = matmul(256)
+    _, Y = softmax(te.var("n"), 1024)
+    golden(f"{te.default_schedule(C, target).text()}\n{te.default_schedule([Y], target).text()}", target.split()[0])
+
+
+def test_build_of_tensors():
+    A, B, C = matmul(37)
+    a, b = np.random.default_rng(0).standard_normal((2, 37, 37)).astype("f")
+    for module in (tecomp.build(C), tecomp.build([C]), tecomp.build([C], [A, B, C])):
+        c = np.full((37, 37), np.nan, "f")
+        module(a, b, c)
+        np.testing.assert_allclose(c, a @ b, rtol=1e-4, atol=1e-5)
+
+
+def test_lower_of_tensors():
+    _, Y = softmax(4, 64)
+    func = tecomp.lower(Y)
+    assert [param.name for param in func.params] == ["X", "Y"]
+
+
+def test_the_target_of_the_block():
+    *_, C = matmul(64)
+    with Target("cuda -arch=sm_80"):
+        assert "blockIdx" in te.default_schedule(C).text()
+    assert "blockIdx" not in te.default_schedule(C).text()
+
+
+def test_arguments_of_a_scan():
+    X, state = te.placeholder((6, 5), name="X"), te.placeholder((6, 5), name="state")
+    init = te.compute((1, 5), lambda _, i: X[0, i], name="init")
+    update = te.compute((6, 5), lambda t, i: state[t - 1, i] + X[t, i], name="update")
+    S = te.scan(init, update, state, inputs=[X], name="S")
+    x, out = np.random.default_rng(0).standard_normal((2, 6, 5)).astype("f")
+    tecomp.build([S])(x, out)
+    np.testing.assert_allclose(out, np.cumsum(x, 0), rtol=1e-5, atol=1e-6)
