@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.expr import Address, Load, Var
+from ..ir.foreign import layout_vars
 from ..ir.stmt import Buffer, For, Stmt, Store
 from ..ir.visit import walk
 from .llvm_code import Code
@@ -37,9 +38,9 @@ def _captured(code: Code, stmt: For) -> Captured:
     """Return the variables and buffers that the body uses and that are defined outside it, with their values."""
     found: Captured = {}
     for node in walk(stmt.body):
-        if isinstance(node, Var) and node in code.values:
-            found[node] = code.values[node]
-        elif isinstance(node, (Address, Load, Store)) and node.buffer in code.pointers:
+        named = [node] if isinstance(node, Var) else layout_vars(node) if isinstance(node, Address) else ()
+        found.update((var, code.values[var]) for var in named if var in code.values)
+        if isinstance(node, (Address, Load, Store)) and node.buffer in code.pointers:
             found[node.buffer] = code.pointers[node.buffer]
     return found
 

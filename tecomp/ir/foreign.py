@@ -11,10 +11,10 @@ Each is a Call whose name says how, a colon, and whom:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from .expr import Address, Call
+from .expr import Address, Call, Var
 from .matrix import is_matrix_call
 from .node import Expr
 from .stmt import Buffer, Stmt
@@ -54,6 +54,12 @@ def is_opaque(node: Any) -> bool:
 def has_effect(root: Expr) -> bool:
     """Return whether evaluating `root` may do more than give a value."""
     return any(is_opaque(node) for node in walk(root))
+
+
+def layout_vars(node: Address) -> Iterator[Var]:
+    """Yield the variables of a buffer's extents and strides: a Python function is told what they are."""
+    for part in (*node.buffer.shape, *(node.buffer.strides or ())):
+        yield from (below for below in walk(part) if isinstance(below, Var))
 
 
 def addressed(root: Expr | Stmt, mode: str) -> set[Buffer]:

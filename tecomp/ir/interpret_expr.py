@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..dtype import INDEX, DType
 from ..errors import InternalError
 from . import expr as E
-from .foreign import foreign
+from .foreign import foreign, layout_vars
 from .interpret_calls import EFFECT_CALLS, meaning
 from .interpret_foreign import foreign_call, place
 from .interpret_operators import HELPERS, OPERATORS, wrapped
@@ -246,6 +246,7 @@ def _names_in(root: Expr) -> Iterator[E.Var | Buffer]:
             yield node
         elif isinstance(node, (E.Load, E.Address)):
             yield node.buffer
+            yield from layout_vars(node) if isinstance(node, E.Address) else ()
 
 
 def _key(node: Expr, lane: str) -> tuple[Expr, str]:

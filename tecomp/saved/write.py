@@ -18,10 +18,8 @@ from ..ir.text_parts import parts
 from ..ir.visit import rewrite_expr, walk
 from ..schedule.schedule import Schedule
 from ..schedule.text import replay
-from ..te import reducers
+from ..te.reducers import PREDEFINED
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
-
-_REDUCERS: Final = ("sum", "prod", "max", "min", "argmax", "argmin")
 
 
 def save(schedule: Schedule) -> str:
@@ -167,9 +165,9 @@ class _Computation:
 
     def reducer(self, node: E.Reduce) -> str:
         """Return how a reducer is written: one of te's, or one of the user's own, which is written before."""
-        for name in _REDUCERS:
-            if getattr(reducers, name).makes(node.combiner):
-                return f"te.{name}"
+        known = PREDEFINED.get(node.combiner.name)
+        if known is not None and known.makes(node.combiner):
+            return f"te.{known.name}"
         if node.combiner not in self.reducers:
             self.reducers[node.combiner] = self.own_reducer(node.combiner)
         return self.reducers[node.combiner]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from ..arith import can_prove
+from ..arith import can_prove, simplify
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
@@ -68,7 +68,10 @@ def colliding(index_map: IndexMap, shape: Sequence[Expr]) -> str:
     seen: dict[tuple[int, ...], tuple[int, ...]] = {}
     for at in product(*(range(most if size is None else min(size, most)) for size in sizes)):
         values = {var: make.const(value) for var, value in zip(index_map.parameters, at, strict=True)}
-        place = tuple(constant(substitute(index, values)) or 0 for index in index_map.indices)
+        found = [constant(simplify(substitute(index, values))) for index in index_map.indices]
+        place = tuple(value for value in found if value is not None)
+        if len(place) < len(found):
+            return ""
         if seen.setdefault(place, at) != at:
             return f"the elements {_tuple(seen[place])} and {_tuple(at)} would both lie at {_tuple(place)}"
     return ""

@@ -31,6 +31,8 @@ def pad(stage: StageView, axis: IterVar | int, multiple: int) -> Change[None]:
                     C += S[ki] * T[ki]                          C += S[ki] * T[ki]                # s[T].pad(0, 8)
     """
     check_has_loops(stage, "pad")
+    if not isinstance(stage.op, ComputeOp):
+        raise ScheduleError(f"pad: '{stage.name}'", "it is no compute", "a compute")
     found = _axis(stage, axis)
     asked = f"pad: '{found.name}' of '{stage.name}' to a multiple of {multiple!r}"
     if not isinstance(multiple, SupportsIndex) or isinstance(multiple, bool):

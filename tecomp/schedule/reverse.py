@@ -13,10 +13,9 @@ from ..ir.node import Expr
 from ..ir.visit import walk
 from ..te.tensor import ComputeOp, domain
 from .axis import as_axis, check_has_loops, loops_of, names, why_no_leaf
-from .extent import Exact
+from .extent import Exact, show
 from .moved import Moved
 from .primitive import Change, primitive
-from .ragged import check_inside
 from .relation import carrying
 from .stage import ROOT, At
 from .view import StageView
@@ -51,7 +50,6 @@ def reverse_compute_at(stage: StageView, target: StageView, axis: IterVar) -> Ch
         because = f"what an iteration of it produces is no range of '{part.name}', which the loop is a part of"
         raise move.refused(because, "loops with the outer pieces of splits first, and fused loops whole")
     consumer, loops = moved.outside(stage.state, move.matching())
-    check_inside("reverse_compute_at", consumer)
     return (consumer, moved.inside(At(stage.origin, loops[-1]))), loops
 
 
@@ -98,20 +96,21 @@ class _Move:
         reason = next((reason for reason, holds in self._reasons() if holds), None)
         if reason is not None:
             raise self.refused(reason, f"a compute that only '{stage.name}' reads, both at the root")
+        if target.state.loops and stage.state.loops:
+            because = f"loops of '{stage.name}' are marked, and those of '{target.name}' bring their own marks"
+            raise self.refused(because, f"this first, then mark the loops of '{stage.name}'")
 
     def _reasons(self) -> Iterator[tuple[str, object]]:
         """Yield what could keep the two stages apart, each with whether it does."""
         stage, target = self.stage, self.target
-        others = [reader.name for reader in stage.plan.readers[target.origin] if reader is not stage.origin]
+        others = [f"'{reader.name}'" for reader in stage.plan.readers[target.origin] if reader is not stage.origin]
         yield f"'{stage.name}' does not read '{target.name}'", stage.origin not in stage.plan.readers[target.origin]
         yield f"'{target.name}' is an output, and outputs are computed whole", target.state.is_output
         for view in (target, stage):
             yield f"'{view.name}' is no compute", not isinstance(view.op, ComputeOp)
             yield f"'{view.name}' is computed in the loops of another stage", view.state.attach is not ROOT
             yield f"'{view.name}' is computed by an instruction", view.state.tensorized
-        yield f"'{', '.join(others)}' also reads '{target.name}', of which one iteration's part is kept", others
-        both = f"loops of '{target.name}' and of '{stage.name}' are marked"
-        yield f"{both}, and one nest has both", target.state.loops and stage.state.loops
+        yield f"{', '.join(others)} also read '{target.name}', of which one iteration's part is kept", others
 
     def _matching(self, number: int) -> IterVar:
         """Return the axis of the stage along which it reads that dimension of the target, at its own place."""
@@ -130,7 +129,7 @@ class _Move:
         axis, exact = own[next(iter(reads))], Exact()
         extents = [domain(part).extent for part in (axis, along)]
         if not can_prove(make.eq(*map(exact, extents))):
-            because = f"'{axis.name}' of '{made.name}' has the extent {extents[0]!r}, and '{along.name}' {extents[1]!r}"
+            because = f"'{axis.name}' of '{made.name}' has the extent {show(extents[0])}, and '{along.name}' {show(extents[1])}"
             raise self.refused(because, "stages of one extent along the loops that move")
         if axis not in self.stage.state.positions():
             because = f"'{axis.name}' of '{made.name}' gets new loops, and {why_no_leaf(self.stage, axis)}"

@@ -13,7 +13,6 @@ from .loops import derived, fused_axis, single_axis
 from .numbers import NoDigits, layout_of
 from .one_to_one import colliding, why_gaps, why_not_once
 from .primitive import Change, primitive
-from .ragged import check_inside
 from .relation import Fuse, Relation, Singleton, Split
 from .stage import INLINE
 from .view import StageView
@@ -56,7 +55,6 @@ def _change(stage: StageView, mapping: IndexMap) -> Change[Axes]:
     made = tuple(child for relation in relations for child in relation.children if child not in known)
     others = tuple(leaf for leaf in state.leaves if leaf not in stage.op.axis)
     state = state.replace(axes=(*state.axes, *made), leaves=(*loops, *others), relations=(*state.relations, *relations))
-    check_inside("transform_layout", state)
     return state, loops
 
 
@@ -103,7 +101,7 @@ def _layout(stage: StageView, asked: str, mapping: IndexMap) -> Layout:
         raise ScheduleError(asked, because, "each digit of each index once, such as i // c beside i % c")
     gaps = why_gaps(layout, mapping, shape)
     if gaps and (stage.state.is_output or isinstance(stage.op, PlaceholderOp)):
-        raise ScheduleError(asked, f"{gaps} of the caller's array", "constants that divide the extents")
+        raise ScheduleError(asked, f"{gaps}, and the array is the caller's", "constants that divide the extents")
     return layout._replace(gaps=gaps)
 
 

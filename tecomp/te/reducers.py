@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from ..dtype import DType
 from ..errors import UserError, UserTypeError
@@ -37,6 +37,12 @@ class Combination:
         identity: tuple[Expr, ...],
     ) -> None:
         self.name, self.lhs, self.rhs, self.result, self.identity = name, lhs, rhs, result, identity
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle: of te.sum and its kin by name, so that what is read back joins in the same way."""
+        if self.name in PREDEFINED and PREDEFINED[self.name].makes(self):
+            return _predefined, (self.name, tuple(var.dtype for var in self.lhs))
+        return Combination, (self.name, self.lhs, self.rhs, self.result, self.identity)
 
     def __repr__(self) -> str:
         return self.name
@@ -274,3 +280,12 @@ argmax = _ArgReducer(
     _first_extreme(lambda a, b: make.lt(b, a)), lambda i, v: (max_value(i), _least(v)), "argmax", f"Greatest {_PAIRS}"
 )
 argmin = _ArgReducer(_first_extreme(make.lt), lambda i, v: (max_value(i), _greatest(v)), "argmin", f"Least {_PAIRS}")
+
+PREDEFINED: Final[dict[str, Reducer]] = {
+    reducer.name: reducer for reducer in (sum, prod, max, min, argmax, argmin)
+}
+"""The reducers of te, by name."""
+
+
+def _predefined(name: str, dtypes: tuple[DType, ...]) -> Combination:
+    return PREDEFINED[name].combination(dtypes)

@@ -26,8 +26,8 @@ def call_extern(dtype: str, func_name: str, *args: Any) -> Expr:
     """Return the call of the C function `func_name`, which gives a `dtype`.
 
     Arguments are numbers, in their own types (a Python float in that of a float result), and addresses:
-    `buffer.access_ptr("r")`, or a buffer itself, which is then read and written. They must be what the function takes. On the CPU the symbol is looked up in the process, libm and libc among it; on CUDA it is a
-    device function.
+    `buffer.access_ptr("r")`, or a buffer itself, which is then read and written. They must be what the function takes.
+    On the CPU the symbol is looked up in the process, libm and libc among it; on CUDA it is a device function.
     """
     return _c_function("call_extern", dtype, func_name, args)
 

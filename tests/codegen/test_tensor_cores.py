@@ -111,8 +111,8 @@ def images(batch: int, size: int, channels: int, filters: int) -> tuple[np.ndarr
 
 @pytest.mark.parametrize("target", [None, "cuda -arch=sm_80"])
 def test_a_convolution(target: str | None) -> None:
-    s, args = convolution(16, 2, 32, 32)
-    a, w, expected = images(16, 2, 32, 32)
+    s, args = convolution(16, 2, 16, 32)
+    a, w, expected = images(16, 2, 16, 32)
     c = np.zeros_like(expected)
     interpret(tecomp.lower(s, args, target=target), a, w, c)
     np.testing.assert_array_equal(c, expected)

@@ -95,13 +95,13 @@ def test_loops_of_each_kind(check, kind, size) -> None:
     def body(ins, outs):
         ib = tir.ir_builder.create()
         a, out = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
-        with ib.for_range(0, n, name="i", kind="parallel" if kind == "parallel" else "serial") as i:
-            with ib.for_range(0, 4, name="j", kind=kind) as j:
-                x = ib.let("x", a[i, j])
-                with ib.if_scope(x > 0):
-                    out[i, j] = x + i.astype("float32")
-                with ib.else_scope():
-                    out[i * 4 + j] = -x
+        outer = "parallel" if kind == "parallel" else "serial"
+        with ib.for_range(0, n, name="i", kind=outer) as i, ib.for_range(0, 4, name="j", kind=kind) as j:
+            x = ib.let("x", a[i, j])
+            with ib.if_scope(x > 0):
+                out[i, j] = x + i.astype("float32")
+            with ib.else_scope():
+                out[i * 4 + j] = -x
         return ib.get()
 
     B = te.extern((n, 4), [A], body, name="B")

@@ -260,7 +260,7 @@ def test_what_is_no_function(golden):
 
 
 def test_the_column_in_an_indented_function_with_wide_letters(refused):
-    größe = 3
+    größe = 3  # noqa: PLC2401
 
     @te.hybrid.script
     def f(a):

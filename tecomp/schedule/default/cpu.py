@@ -51,7 +51,7 @@ def _row_reduction(schedule: Schedule, stage: Stage, axes: list[IterVar]) -> boo
     """Fold a row that is contiguous in memory lane by lane, and the lanes at its end; False where it is not."""
     made = stage.op
     assert isinstance(made, ComputeOp)
-    *_, last = made.reduce_axis
+    last = list(made.reduce_axis)[-1]
     lanes = _lanes(stage)
     extent = length(last)
     if made.num_outputs > 1 or not is_contiguous(stage, last) or (extent is not None and extent < 2 * lanes):

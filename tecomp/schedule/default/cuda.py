@@ -23,7 +23,7 @@ def plan_stage(schedule: Schedule, stage: Stage) -> None:
         return
     axes = data_loops(stage)
     if _is_long(stage, axes):
-        *_, last = stage.op.reduce_axis
+        last = list(stage.op.reduce_axis)[-1]
         _bind(stage, joined(stage, axes), "blockIdx.x")
         _bind(stage, stage.split(last, factor=FOLDING)[1], "threadIdx.x")
         return

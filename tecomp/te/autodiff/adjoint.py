@@ -18,7 +18,7 @@ Index = Sequence[Expr]
 
 
 class Scatter(NamedTuple):
-    """What a reader adds to the adjoint of a tensor: `weight` at `index`, for each value of `axes` where `guard` holds.
+    """What a reader adds to the adjoint of a tensor: `weight` at the element `at`, for each value of `axes` where `guard` holds.
 
     It is what differentiation gives: A[i + k] * W[k] adds W[k] * g[i] at i + k of the adjoint of A. A scatter without
     axes is one element of the adjoint, for each element of the output.
@@ -26,7 +26,7 @@ class Scatter(NamedTuple):
 
     reader: str
     axes: tuple[E.Var, ...]
-    index: tuple[Expr, ...]
+    at: tuple[Expr, ...]
     guard: Expr
     weight: Expr
 
@@ -54,9 +54,9 @@ class Term(NamedTuple):
 def gathered(scatter: Scatter, target: Index) -> Term | None:
     """Return what a scatter adds to the element at `target`, None where that is nothing.
 
-    weight(i) at index(i), for all i      ->      weight(i) for the i where index(i) == target
+    weight(i) at f(i), for all i      ->      weight(i) for the i where f(i) == target
     """
-    found = solve(scatter.index, target, scatter.axes)
+    found = solve(scatter.at, target, scatter.axes)
     guard, weight = (substitute(part, found.values) for part in (scatter.guard, scatter.weight))
     condition = simplify(make.logical_and(*found.conditions, guard))
     return None if condition is make.FALSE else Term(scatter.reader, found.free, condition, weight)

@@ -69,11 +69,13 @@ class Restated:
 
     def __call__(self, expr: Expr) -> Expr:
         """Return a part of the operation."""
-        table = {
-            E.Var: lambda var: self.names.get(var, var),
-            E.TensorRead: lambda read: E.TensorRead(self.frame.value(read.tensor), read.indices),
-        }
-        return rewrite_expr(expr, table)
+        return rewrite_expr(expr, {E.Var: self._var, E.TensorRead: self._read})
+
+    def _var(self, var: E.Var) -> Expr:
+        return self.names.get(var, var)
+
+    def _read(self, read: E.TensorRead) -> Expr:
+        return E.TensorRead(self.frame.value(read.tensor), read.indices)
 
     def fold(self) -> Fold:
         """Return the parts of the reduction that the operation is."""

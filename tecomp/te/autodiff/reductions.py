@@ -22,7 +22,7 @@ from ...ir import make
 from ...ir.node import Expr
 from ...ir.subst import substitute
 from ...ir.visit import walk
-from ..reducers import argmax, argmin, comm_reducer
+from ..reducers import Reducer, argmax, argmin, comm_reducer
 from ..symbol import max_value
 from ..tensor import ComputeOp, Tensor
 from .forward import Fold, Frame, fold_again
@@ -81,7 +81,7 @@ def into_reduction(folded: Folded) -> tuple[Roots, Roots]:
 def _slopes(combiner: E.Combiner, asked: str) -> dict[tuple[int, int], Expr]:
     """Return the derivative of each result of a combiner by each part of its left side, where that is not 0."""
     found: dict[tuple[int, int], Expr] = {}
-    parts = {var: part for part, var in enumerate(combiner.lhs)}
+    parts: dict[Expr, int] = {var: part for part, var in enumerate(combiner.lhs)}
     for result, formula in enumerate(combiner.result):
         if not formula.dtype.is_float:
             continue
@@ -107,8 +107,11 @@ def _joins_sides(combiner: E.Combiner) -> type | None:
     return None if others or {*first.operands()} != {*combiner.lhs, *combiner.rhs} else type(first)
 
 
+_POSITIONS: dict[type | None, Reducer] = {E.Max: argmax, E.Min: argmin}
+
+
 def _extreme(folded: Folded) -> tuple[Roots, Roots] | None:
-    fold_positions = {E.Max: argmax, E.Min: argmin}.get(_joins_sides(folded.reduce.combiner))
+    fold_positions = _POSITIONS.get(_joins_sides(folded.reduce.combiner))
     if fold_positions is None:
         return None
 

@@ -89,7 +89,7 @@ class Reverse:
         only = known[0] if len(known) == 1 else None
         if isinstance(only, Scatter):
             seeds = tuple(None if adjoint is None else only.weight for adjoint in adjoints)
-            elements = Elements(op, (), only.index, only.guard, seeds)
+            elements = Elements(op, (), only.at, only.guard, seeds)
         else:
             axes = self.existing(op)
             wholes = (self.whole(tensor) for tensor in op.outputs)
@@ -117,6 +117,6 @@ def axis_names(tensor: Tensor, scatters: Iterable[Scatter]) -> list[str]:
     names = [f"i{dim}" for dim in range(tensor.ndim)]
     for scatter in scatters:
         own = {*scatter.axes}
-        read = zip(scatter.index, names, strict=True)
+        read = zip(scatter.at, names, strict=True)
         return distinct(at.name if isinstance(at, E.Var) and at in own else name for at, name in read)
     return names

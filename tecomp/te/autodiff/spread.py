@@ -47,7 +47,7 @@ class Spread:
         _, axes, at, guard, seeds = self.elements
         bodies = [self.indexer.data(body, self.names) for body in self.op.body]
         roots = [(body, Flow(guard, seed)) for body, seed in zip(bodies, seeds, strict=True) if seed is not None]
-        computed = {
+        computed: dict[Expr, Expr] = {
             body: E.TensorRead(self.op.output(number), at)
             for number, body in enumerate(bodies)
             if isinstance(body, (E.Call, E.Div))

@@ -76,6 +76,7 @@ def _spread(reverse: Reverse, steps: Steps, given: dict[Tensor, Adjoint]) -> Non
         if adjoint is None or update not in reverse.active:
             continue
         if any(update in op.input_tensors for op in steps.body):
+            assert isinstance(update.op, ComputeOp)
             axes = reverse.existing(update.op)
             reverse.add(update, Scatter(steps.scan.name, axes, axes, make.TRUE, adjoint.at(axes)))
         else:

@@ -63,11 +63,7 @@ class Given:
     ) -> None:
         self.name = name
         self.tensors: dict[Tensor, Buffer] = {}
-        try:
-            bound = signature.bind(*args, **keywords)
-        except TypeError as error:
-            raise UserTypeError(f"te.hybrid '{name}'", because=str(error), legal=f"{name}{signature}") from None
-        bound.apply_defaults()
+        bound = _bound(name, signature, args, keywords)
         self.values = {parameter: self._value(parameter, value) for parameter, value in bound.arguments.items()}
 
     def _value(self, parameter: str, value: Any) -> Any:
@@ -87,6 +83,18 @@ class Given:
             because=f"it is a {type(value).__name__}",
             legal="tensors, lists of tensors, te.var, numbers; or NumPy arrays alone",
         )
+
+
+def _bound(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """Return the arguments by parameter, defaults among them."""
+    try:
+        bound = signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise UserTypeError(f"te.hybrid '{name}'", because=str(error), legal=f"{name}{signature}") from None
+    bound.apply_defaults()
+    return bound
 
 
 def anywhere(kinds: type | tuple[type, ...], values: Any) -> bool:
