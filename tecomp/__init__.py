@@ -9,20 +9,19 @@ from . import te as te
 from .absent import absent
 
 if TYPE_CHECKING:
-    import tecomp_runtime as runtime
-
     from . import nd as nd
+    from . import runtime as runtime
     from . import target as target
     from . import testing as testing
     from . import tir as tir
     from . import transform as transform
     from .driver import build as build
     from .driver import lower as lower
+    from .functions import register_func as register_func
     from .nd import cpu as cpu
     from .nd import cuda as cuda
     from .nd import device as device
     from .nd import gpu as gpu
-    from .tir.foreign import register_func as register_func
 
 __version__ = "0.1.0"
 
@@ -34,8 +33,8 @@ _ON_FIRST_USE = {
     "tir": (".tir", ""),
     "target": (".target", ""),
     "transform": (".transform", ""),
-    "runtime": ("tecomp_runtime", ""),
-    "register_func": (".tir.foreign", "register_func"),
+    "runtime": (".runtime", ""),
+    "register_func": (".functions", "register_func"),
     "cpu": (".nd", "cpu"),
     "cuda": (".nd", "cuda"),
     "device": (".nd", "device"),

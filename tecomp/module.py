@@ -74,19 +74,16 @@ class Module(BuiltFunction):
         """
         Path(path).write_text(packed([self.artifact, self.strided_artifact()]), encoding="utf-8")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         """Pickle what was built, so that nothing is compiled again."""
-        return _restored, (self._loops, self.target, self._pipeline, self.ir, self.artifact)
+        return {name: vars(self)[name] for name in ("target", "ir", "artifact", "_loops", "_pipeline")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._load(state["artifact"])
 
     def __repr__(self) -> str:
         return f"<Module {self.name} for {self.target}>"
-
-
-def _restored(func: Func, target: Target, pipeline: Sequence[Pass], ir: Func, artifact: Artifact) -> Module:
-    module = object.__new__(Module)
-    module.target, module._loops, module._pipeline, module.ir = target, func, pipeline, ir
-    module._load(artifact)
-    return module
 
 
 def strided(func: Func) -> Func:

@@ -1,8 +1,8 @@
 """What programs for TVM call `te.schedule`: the steps of lowering one by one, and questions about the graph.
 
-    bounds = te.schedule.InferBound(s.normalize())
-    bounds[B.op.axis[0]].extent                        # an expression over the sizes of the program
-    print(te.schedule.ScheduleOps(s, bounds))          # the first loop nest, a statement
+bounds = te.schedule.InferBound(s.normalize())
+bounds[B.op.axis[0]].extent                        # an expression over the sizes of the program
+print(te.schedule.ScheduleOps(s, bounds))          # the first loop nest, a statement
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def create_prim_func(ops: Sequence[Tensor], index_dtype_override: str | None = N
     if index_dtype_override is not None:
         because = "loop variables are exact integers, for which each target chooses a width"
         raise UserError("te.create_prim_func with index_dtype_override", because, "no index_dtype_override")
-    tensors = list(ops) if isinstance(ops, (list, tuple)) else [ops]
+    tensors: list[Any] = list(ops) if isinstance(ops, (list, tuple)) else [ops]
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
         because = f"it is of type {type(ops).__name__}" if not isinstance(ops, (list, tuple)) else "it takes tensors"
         raise UserTypeError(f"te.create_prim_func of {ops!r}", because, "[A, B, C], the inputs and what they give")
@@ -141,14 +141,16 @@ def ScanGetBody(scan: ScanOp) -> list[Operation]:  # noqa: N802
 
 
 def ScanFixPointAnalysis(scan: ScanOp) -> dict[IterVar, Expr]:  # noqa: N802
-    """Return for each axis of the states, but time, 1 where an element depends on those of its own index only, else 0."""
+    """Return for each axis of the states, but time, 1 where elements need those of their own index only, else 0."""
     fixed = fixed_axes(_scan(scan, "ScanFixPointAnalysis"))
     return {axis: make.const(int(axis in fixed), INT32) for axis in scan.spatial_axis_}
 
 
 def AutoInlineElemWise(sch: Schedule) -> None:  # noqa: N802
     """Inline each stage whose elements read elements of the same index only."""
-    _inline(sch, "AutoInlineElemWise", lambda op: all(_own(op, read) == tuple(range(len(op.axis))) for read in _reads(op)))
+    _inline(
+        sch, "AutoInlineElemWise", lambda op: all(_own(op, read) == tuple(range(len(op.axis))) for read in _reads(op))
+    )
 
 
 def AutoInlineBroadcast(sch: Schedule) -> None:  # noqa: N802

@@ -12,7 +12,7 @@ import pytest
 import tecomp
 from tecomp import te
 from tecomp.errors import UserError, UserTypeError
-from tecomp.ir import Level
+from tecomp.ir import Level, interpret
 from tecomp.passes.manager import Trace
 from tecomp.passes.pipeline import PIPELINE
 
@@ -163,3 +163,65 @@ def test_names_that_others_have(names: tuple[str, str, str]) -> None:
     np.testing.assert_array_equal(z, x - y)
     s[Z].bind(Z.op.axis[0], te.thread_axis("blockIdx.x"))
     assert "__global__" in tecomp.build(s, [X, Y, Z], target=CUDA, name="double").source
+
+
+@pytest.mark.parametrize("target", ["llvm", CUDA])
+@pytest.mark.parametrize("lowered_for", [None, "the target"])
+def test_a_program_in_place_of_the_schedule(doubled, target: str, lowered_for: str | None) -> None:
+    s = doubled.s
+    if target == CUDA:
+        s = te.create_schedule(doubled.B.op)
+        outer, inner = s[doubled.B].split(doubled.B.op.axis[0], 32)
+        s[doubled.B].bind(outer, te.thread_axis("blockIdx.x"))
+        s[doubled.B].bind(inner, te.thread_axis("threadIdx.x"))
+    func = tecomp.lower(s, [doubled.A, doubled.B], "double", target=target if lowered_for else None)
+    module = tecomp.build(func, target=target)
+    whole = tecomp.build(s, [doubled.A, doubled.B], target, name="double")
+    assert (module.name, module.ir.level, module.signature) == ("double", Level.FLAT, whole.signature)
+    if lowered_for:
+        assert str(module.ir) == str(whole.ir)
+    a, b = np.arange(19, dtype="float32"), np.zeros(19, "float32")
+    interpret(module.ir, a, b)
+    np.testing.assert_array_equal(b, a * 2)
+    assert str(tecomp.lower(func, target=target)) == str(
+        tecomp.lower(s, [doubled.A, doubled.B], "double", target=target)
+    )
+
+
+def test_a_program_has_its_arguments(doubled, refused) -> None:
+    func = tecomp.lower(doubled.s, [doubled.A, doubled.B])
+    with refused(
+        UserError,
+        """
+        build of a Func with arguments
+          --> test_driver.py:LINE
+           |     tecomp.build(func, [doubled.A, doubled.B])
+           |     ^
+          because: the arguments of 'main' were given when it was lowered
+          legal: build(func, target=...)
+    """,
+    ):
+        tecomp.build(func, [doubled.A, doubled.B])
+
+
+def test_arguments_in_the_order_of_tvm(doubled) -> None:
+    module = tecomp.build(doubled.s, [doubled.A, doubled.B], "llvm", "llvm", None, "double", None)
+    assert module.name == "double"
+    with pytest.raises(UserError) as caught:
+        tecomp.build(doubled.s, [doubled.A, doubled.B], "llvm", "cuda")
+    assert caught.value.asked == "target 'llvm' with host 'cuda'"
+
+
+def test_there_is_one_runtime(doubled, refused) -> None:
+    with refused(
+        UserError,
+        """
+        build with runtime='crt'
+          --> test_driver.py:LINE
+           |     tecomp.build(doubled.s, [doubled.A, doubled.B], runtime="crt")
+           |     ^
+          because: there is one runtime, tecomp_runtime
+          legal: no runtime
+    """,
+    ):
+        tecomp.build(doubled.s, [doubled.A, doubled.B], runtime="crt")

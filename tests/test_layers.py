@@ -27,7 +27,7 @@ LAYERS = (
     ("te_schedule",),
     ("transform",),
     ("checked",),
-    ("module", "nd", "testing"),
+    ("functions", "module", "nd", "runtime", "testing"),
     ("driver",),
 )
 """A package imports only what stands before it; the leaves of the first row may import one another."""
@@ -110,7 +110,14 @@ def same_package(a: str, b: str) -> bool:
     return a.split(".")[1:2] == b.split(".")[1:2] or layer(a) == layer(b) == 0
 
 
-USERS_OF_THE_RUNTIME = ("tecomp.module", "tecomp.checked", "tecomp.nd", "tecomp.testing")
+USERS_OF_THE_RUNTIME = (
+    "tecomp.functions",
+    "tecomp.module",
+    "tecomp.checked",
+    "tecomp.nd",
+    "tecomp.runtime",
+    "tecomp.testing",
+)
 """What calls built code or holds its arrays."""
 
 

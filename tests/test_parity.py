@@ -19,12 +19,13 @@ SECTIONS = (*graph.SECTIONS, *functions.SECTIONS, *objects.SECTIONS, *primitives
 HEAD = """\
 # TE of TVM v0.19, and what becomes of it here
 
-Every name, primitive and option of TVM's last TE, with a program that uses it. `import tecomp as tvm`, `from tecomp import
-te, tir`; in each program `C[i]` is the sum over `k` of `B[i, k]`, `B` is `A * 2 + 1`, and `s`, `t`, `u` are the schedules of `C`,
-of `D = B - 3`, and of `Y = X * 2 + 1`, which has a symbolic size `n`. `check` runs a program and compares it with NumPy.
+Every name, primitive and option of TVM's last TE, with a program that uses it. `import tecomp as tvm`, `from tecomp
+import te, tir`; in each program `C[i]` is the sum over `k` of `B[i, k]`, `B` is `A * 2 + 1`, and `s`, `t`, `u` are the
+schedules of `C`, of `D = B - 3`, and of `Y = X * 2 + 1`, which has a symbolic size `n`. `check` runs a program and
+compares it with NumPy.
 
-The table is made by `tests/test_parity.py`, which runs every program: *works* means that it ran and gave what NumPy gives,
-*refused* is the message, with what to write instead.
+The table is made by `tests/test_parity.py`, which runs every program: *works* means that it ran and gave what NumPy
+gives, *refused* is the message, with what to write instead.
 """
 
 

@@ -1,8 +1,8 @@
 """Arrays on a named device, for programs that expect the front end of TVM; functions take NumPy's and CuPy's as well.
 
-    b = array(np.zeros((m, n), "float32"), cuda(0))
-    function(a, b)
-    b.numpy()
+b = array(np.zeros((m, n), "float32"), cuda(0))
+function(a, b)
+b.numpy()
 """
 
 from __future__ import annotations

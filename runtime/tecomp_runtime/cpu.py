@@ -14,7 +14,7 @@ from .arguments import Arguments
 from .elf import Loaded
 from .errors import LaunchError, OutOfMemoryError
 from .jit import Jitted
-from .libraries import NOTHING, cpu_flags
+from .libraries import NOTHING, cpu_flags, tiles_granted
 from .native import callable_of, definition
 from .packed import FUNCTIONS, PackedCalls
 
@@ -61,6 +61,10 @@ class CpuFunction:
         sizes = [ctypes.c_int64] * len(artifact.signature["sizes"])
         flags = cpu_flags()
         self._missing = [flag for flag in artifact.requires if flags and flag not in flags]
+        if "amx_tile" in artifact.requires and not self._missing and not tiles_granted():
+            raise LaunchError(
+                f"{artifact.name} cannot be loaded", "the kernel grants this process no tiles (arch_prctl)", "Linux 5.16"
+            )
         self._call = ctypes.CFUNCTYPE(ctypes.c_int, *types, *sizes)(self._code.functions[symbol])
 
     def quick(self, fallback: Callable[..., None]) -> Callable[..., None]:

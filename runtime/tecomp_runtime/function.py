@@ -112,8 +112,9 @@ class BuiltFunction:
         kind = _DEVICE_KIND[self.type_key]
         if dev.kind != kind:
             raise ArgumentError(f"time_evaluator of {self.name} on {dev}", f"it runs on {kind}", f"{kind}(0)")
-        function = self[func_name]
-        return TimeEvaluator(function, dev, number, repeat, min_repeat_ms, cooldown_interval_ms, repeats_to_cooldown)
+        return TimeEvaluator(
+            self[func_name]._entry, dev, number, repeat, min_repeat_ms, cooldown_interval_ms, repeats_to_cooldown
+        )
 
     def save(self, path: str | os.PathLike[str], fmt: str = "") -> None:
         """Write one part into a file: .o or .ll of a CPU's function, .cubin, .cu or .py of a CUDA function."""
@@ -121,7 +122,9 @@ class BuiltFunction:
         parts = _FILES[self.type_key]
         if ending not in parts:
             legal = f"{', '.join(f'.{known}' for known in parts)}, or export_library for the whole"
-            raise ArgumentError(f"save {self.name} as {path}", f"a {self.type_key} function has no part .{ending}", legal)
+            raise ArgumentError(
+                f"save {self.name} as {path}", f"a {self.type_key} function has no part .{ending}", legal
+            )
         content = getattr(self.artifact, parts[ending])
         Path(path).write_bytes(content if isinstance(content, bytes) else content.encode())
 

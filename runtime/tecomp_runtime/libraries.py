@@ -13,6 +13,11 @@ from .errors import LaunchError
 OPENMP = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libomp.dylib")
 """Runtimes that have GOMP_parallel, the preferred first."""
 
+_ARCH_PRCTL: Final = 158
+_REQUEST_PERMISSION: Final = 0x1023
+_TILE_DATA: Final = 18
+"""The system call of x86-64 that asks for a part of the CPU's state, and the part that is the tiles of AMX."""
+
 NOTHING: Final[Mapping[str, int]] = {}
 """No functions."""
 
@@ -55,6 +60,14 @@ def cpu_flags() -> frozenset[str]:
     except OSError:
         return frozenset()
     return frozenset(flags.partition(":")[2].split())
+
+
+@cache
+def tiles_granted() -> bool:
+    """Ask Linux once to let this process use the tiles of AMX, whose registers it saves only for who asked; return
+    whether it does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0)
 
 
 def _find(source: ctypes.CDLL, symbol: str) -> int:

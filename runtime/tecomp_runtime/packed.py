@@ -62,7 +62,7 @@ class PackedCalls:
         def entry(record: int) -> int:
             try:
                 function(*_decoded(record, args))
-            except BaseException as error:  # even a KeyboardInterrupt must not be lost
+            except BaseException as error:  # noqa: BLE001 (even a KeyboardInterrupt must not be lost)
                 self._raised.append(error)
                 return 1
             return 0

@@ -8,6 +8,8 @@ The right side of `and` and `or` is simplified under what the left side says; he
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
@@ -25,7 +27,7 @@ def without_implied(node: E.And, facts: Facts) -> Expr:
         return node
     known = facts.assume(node.b)
     left = _parts(node.a, E.And)
-    kept = [part for part in left if not proves(part, known)]
+    kept = _kept(left, lambda part: proves(part, known))
     return node if len(kept) == len(left) else make.logical_and(*kept, node.b)
 
 
@@ -35,8 +37,14 @@ def without_implying(node: E.Or, facts: Facts) -> Expr:
         return node
     left = _parts(node.a, E.Or)
     known = facts.assume(make.logical_not(node.b))
-    kept = [part for part in left if not proves(make.logical_not(part), known)]
+    kept = _kept(left, lambda part: proves(make.logical_not(part), known))
     return node if len(kept) == len(left) else make.logical_or(*kept, node.b)
+
+
+def _kept(parts: list[Expr], is_implied: Callable[[Expr], bool]) -> list[Expr]:
+    """Return the parts that are not implied, and those before a part that may fail, which they may protect."""
+    protected = max((at for at, part in enumerate(parts) if not is_total(part)), default=0)
+    return [part for at, part in enumerate(parts) if at < protected or not is_implied(part)]
 
 
 def _parts(node: Expr, chain: type[E.And] | type[E.Or]) -> list[Expr]:

@@ -88,7 +88,7 @@ def _needs(node: Expr, facts: Facts) -> list[Task]:
 
 def _after(first: Expr, facts: Facts, rest: Callable[[Expr], list[Task]]) -> list[Task]:
     """Return `first`, and once that is simplified what stands under it too."""
-    simple = facts.simplified.get(first)
+    simple = first if type(first) is E.Const else facts.simplified.get(first)
     return [(first, facts)] if simple is None else [(first, facts), *rest(simple)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..errors import ScheduleError
@@ -98,15 +98,16 @@ class Placement:
         raise ScheduleError(
             f"compute_at: '{op.name}' cannot be placed at loop '{point.axis.name}' of '{name}'",
             because=because,
-            legal=[*_common(list(paths.values())), "root", *_again(op, outside)],
+            legal=[*_common(list(paths.values())), "root", *_again(op, outside, paths)],
             location=self.schedule.location_of(op, "compute_at"),
         )
 
 
-def _again(op: Operation, outside: Sequence[Operation]) -> list[str]:
-    """Say that readers outside of the loop may have a stage of their own."""
-    outputs = f"{op.name}, [{', '.join(reader.name for reader in dict.fromkeys(outside))}]"
-    return [f"s.duplicate({outputs}) and each at its own reader"] if outside and isinstance(op, ComputeOp) else []
+def _again(op: Operation, outside: Sequence[Operation], readers: Collection[Operation]) -> list[str]:
+    """Say that readers outside of the loop may have a stage of their own, where others are inside."""
+    named = ", ".join(reader.name for reader in outside)
+    both = isinstance(op, ComputeOp) and 0 < len(outside) < len(readers)
+    return [f"s.duplicate({op.name}, [{named}]) and each at its own reader"] if both else []
 
 
 def _common(paths: list[tuple[Place, ...]]) -> list[str]:

@@ -119,7 +119,7 @@ def _settle(
     stage: StageBounds, program: Program, roots: dict[IterVar, Range], relations: tuple[Relation, ...]
 ) -> tuple[Relation, ...]:
     """Descend from `roots` through the relations that they reach, then ascend; return the relations not reached."""
-    kept = {axis for axis, mark in stage.state.loops.items() if mark.thread is not None} | {*stage.state.by_intrinsic}
+    kept = {axis for axis, mark in stage.state.loops.items() if mark.keeps_length} | {*stage.state.by_intrinsic}
     stage.domains.update((axis, Range(ZERO, domain.extent)) for axis, domain in roots.items())
 
     def exact(factor: Expr) -> Expr:

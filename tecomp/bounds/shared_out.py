@@ -15,7 +15,7 @@ def shared_out(state: StageState) -> tuple[IterVar, ...]:
     """Return the loops that reduce and are bound to threads."""
     reduced = _reduced(state)
     bound = (axis for axis in state.leaves if state.mark(axis).kind is LoopKind.THREAD)
-    return tuple(axis for axis in bound if axis in reduced)
+    return tuple(axis for axis in bound if axis in reduced and not state.mark(axis).atomic)
 
 
 def in_order(state: StageState, hosts: Collection[IterVar]) -> StageState:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..arith import interval
 from ..arith.interval import may_wrap
 from ..dtype import DType
+from ..errors import UnsupportedError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.foreign import foreign
@@ -101,6 +102,8 @@ class ExprPrinter:
             return indices if self.holds(node.mask) else [*indices, node.mask]
         if isinstance(node, E.Address):
             return [narrowed(node.offset)]
+        if is_regroup(node):
+            return []
         if not isinstance(node, _MIXES) or node.a.dtype.element != "int64":
             return node.operands()
         if self.plain(node):
@@ -247,10 +250,28 @@ class ExprPrinter:
         return Text(name) if _is(node.offset, 0) else binary("+", Text(name), operands[0])
 
     def call(self, node: E.Call, operands: list[Text]) -> Text:
+        if is_regroup(node):
+            return self.regroup(node)
         called = foreign(node.name)
         if called is None:
             return call(node, operands)
         return cast(C_TYPES[node.dtype.element], foreign_call(node, called, operands))
+
+
+    def regroup(self, node: E.Call) -> Text:
+        """Return the lane of a vector that the bits of another one are, which was given a name."""
+        (whole,) = node.args
+        if not isinstance(whole, E.Var):
+            raise UnsupportedError(
+                f"{node!r} on cuda", because="it stands in a condition or an index", legal="a value that is stored"
+            )
+        lane = self.lane if node.dtype.lanes > 1 else "0"
+        return Text(f"part_of<{C_TYPES[node.dtype.element]}>({self.names[whole]}, {lane})")
+
+
+def is_regroup(node: Expr) -> bool:
+    """Return whether the bits of a vector are taken as lanes of another width."""
+    return isinstance(node, E.Call) and node.name == "regroup"
 
 
 def _is(node: Expr, value: float) -> bool:

@@ -11,8 +11,10 @@ from typing import Final
 from ..dtype import DType
 from ..errors import UnsupportedError
 from ..ir import expr as E
+from ..ir.atomic import ATOMICS
 from ..ir.node import Expr
 from ..ir.syntax import SHUFFLES
+from .cuda_atomic import atomic
 from .cuda_types import C_TYPES, SMALL_FLOATS
 from .precedence import ATOM, RANKS, UNARY, Text, binary, cast
 
@@ -76,6 +78,8 @@ def call(node: E.Call, operands: list[Text]) -> Text:
     """Return the text of `node`; UnsupportedError where the table has no column for its operands' type."""
     if node.name in EFFECTS:
         return Text(EFFECTS[node.name].format(*operands))
+    if node.name in ATOMICS:
+        return atomic(node, *operands)
     if node.name in SHUFFLES:
         return Text(f"{node.name}({', '.join(operand.text for operand in operands)})")
     dtype = node.args[0].dtype.element if node.args else node.dtype.element

@@ -19,8 +19,9 @@ from ..errors import InternalError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
-from ..ir.stmt import Let, Store
-from ..ir.visit import walk
+from ..ir.stmt import Let, Seq, Store
+from ..ir.visit import rewrite_expr, walk
+from .cuda_expr import is_regroup
 from .cuda_index import narrowed
 from .cuda_types import C_TYPES
 from .cuda_vector import Access, access, wide_loads
@@ -36,6 +37,32 @@ def vector_let(out: Writer, node: Let) -> None:
     with _lanes(out, node.var.dtype.lanes, wide) as lane:
         out.line(f"{name}[{lane}] = {out.text(node.value)};")
     out.exprs.names[node.var] = name
+
+
+def named_wholes(out: Writer, root: Expr) -> Expr:
+    """Give each vector a name whose bits `root` takes as other lanes; return `root` over these names."""
+    known: dict[Expr, Expr] = {}
+
+    def name(node: E.Call) -> Expr:
+        if not is_regroup(node) or isinstance(node.args[0], E.Var):
+            return node
+        whole = node.args[0]
+        if whole not in known:
+            known[whole] = var = E.Var("whole", whole.dtype)
+            declare(out, var, whole)
+        return node.with_operands([known[whole]])
+
+    return rewrite_expr(root, {E.Call: name})
+
+
+def declare(out: Writer, var: E.Var, value: Expr) -> None:
+    """Print a variable, of one lane or several."""
+    if var.dtype.lanes > 1:
+        vector_let(out, Let(var, value, Seq(())))
+        return
+    text = out.text(value)
+    name = out.exprs.names[var] = out.scopes.declare(var.name)
+    out.line(f"const {C_TYPES[var.dtype]} {name} = {text};")
 
 
 def vector_store(out: Writer, node: Store) -> None:

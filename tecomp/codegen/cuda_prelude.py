@@ -151,6 +151,12 @@ template <class To, class From> {_INLINE} To bits_as(From x) {{
   memcpy(&y, &x, sizeof(To));
   return y;
 }}""",
+    "part_of": f"""\
+template <class To, class From> {_INLINE} To part_of(const From& x, int at) {{
+  To y;
+  memcpy(&y, reinterpret_cast<const char*>(&x) + at * sizeof(To), sizeof(To));
+  return y;
+}}""",
     "dot_of_bytes": f"""\
 {_INLINE} int dot_of_bytes(int a, int b, int c) {{ return __dp4a(a, b, c); }}
 {_INLINE} unsigned int dot_of_bytes(unsigned int a, unsigned int b, unsigned int c) {{ return __dp4a(a, b, c); }}""",
@@ -191,6 +197,22 @@ template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of 
 }}""",
     "shuffle": _exchange("shuffle", "__shfl_sync", "lane", "of that lane of the warp"),
     "shuffle_xor": _exchange("shuffle_xor", "__shfl_xor_sync", "bits", "of the lane that differs in these bits"),
+    "atomic_update": f"""\
+template <int bytes> struct word_of {{ using type = unsigned int; }};
+template <> struct word_of<2> {{ using type = unsigned short; }};
+template <> struct word_of<8> {{ using type = unsigned long long; }};
+template <class T, class Join> __device__ void atomic_update(T* p, T more, Join join) {{  // until nothing came between
+  using Word = typename word_of<sizeof(T)>::type;
+  Word now = *(volatile Word*)p, seen;
+  do {{
+    seen = now;
+    T value;
+    memcpy(&value, &seen, sizeof(T));
+    value = join(value, more);
+    memcpy(&now, &value, sizeof(T));
+    now = atomicCAS((Word*)p, seen, now);
+  }} while (now != seen);
+}}""",
     "barrier_grid": f"""\
 __device__ void barrier_grid(unsigned long long* arrivals) {{  // all blocks run at once: the launch is cooperative
   __syncthreads();

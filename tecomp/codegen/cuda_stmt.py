@@ -15,7 +15,7 @@ from ..ir.visit import walk
 from .cuda_foreign import foreign_call
 from .cuda_index import narrowed
 from .cuda_intrinsics import spread
-from .cuda_lanes import vector_let, vector_store
+from .cuda_lanes import declare, named_wholes, vector_store
 from .cuda_matrix import matrix_call
 from .cuda_memory import declaration
 from .cuda_types import C_TYPES, c_type
@@ -68,12 +68,7 @@ def _begins_with_value(node: Alloc) -> bool:
 def _let(out: Writer, node: Let) -> None:
     if node.value.dtype.is_integer:
         out.exprs.integers.index(node.var, node.value)
-    if node.var.dtype.lanes > 1:
-        vector_let(out, node)
-        return
-    text = out.text(node.value)
-    name = out.exprs.names[node.var] = out.scopes.declare(node.var.name)
-    out.line(f"const {c_type(node.var.dtype)} {name} = {text};")
+    declare(out, node.var, named_wholes(out, node.value))
 
 
 def _loop(out: Writer, node: For) -> None:
@@ -131,6 +126,8 @@ def _evaluate(out: Writer, node: Evaluate) -> None:
 
 
 def _store(out: Writer, node: Store) -> None:
+    value = named_wholes(out, node.value)
+    node = node if value is node.value else node.copy(value=value)
     mask = spread(node.mask)
     if mask.dtype.lanes > 1:  # it is tested lane by lane
         vector_store(out, node)

@@ -1,6 +1,6 @@
 """The matrix instructions of PTX as device functions, one each: loads, stores, multiplications, of each shape and type.
 
-    wmma_load_a_row_m16n16k16_f16, wmma_store_row_m16n16k16_f32, wmma_mma_row_col_m16n16k16_f32_f16, wmma_fill
+wmma_load_a_row_m16n16k16_f16, wmma_store_row_m16n16k16_f32, wmma_mma_row_col_m16n16k16_f32_f16, wmma_fill
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Registers(NamedTuple):
     type: str
     constraint: str
     """How an asm statement names such a register."""
-    count: int
+    number: int
 
 
 class Multiplication(NamedTuple):
@@ -60,7 +60,10 @@ MULTIPLICATIONS: Final = (
 def registers(scope: str, dtype: DType, elements: int) -> Registers | None:
     """Return the registers of a matrix of that many elements; None where no instruction has such an operand."""
     if scope == ACCUMULATOR:
-        wide = {"float32": Registers("float", "f", elements // _WARP), "int32": Registers("int", "r", elements // _WARP)}
+        wide = {
+            "float32": Registers("float", "f", elements // _WARP),
+            "int32": Registers("int", "r", elements // _WARP),
+        }
         packed = Registers("unsigned int", "r", elements // (2 * _WARP))
         return wide.get(dtype) or (packed if dtype == "float16" else None)
     if dtype == "float16":  # two threads have each element
@@ -82,7 +85,7 @@ def fragment_declaration(buffer: Buffer, name: str) -> str:
             legal=known,
             location=buffer.loc,
         )
-    return f"{found.type} {name}[{count}][{found.count}];"
+    return f"{found.type} {name}[{count}][{found.number}];"
 
 
 def matrix_size(buffer: Buffer) -> int:
@@ -123,14 +126,14 @@ def _places(first: int, count: int) -> str:
 
 def _bound(of: Registers, name: str, written: str = "") -> str:
     """Return the registers of an operand as an asm statement binds them."""
-    return ", ".join(f'"{written}{of.constraint}"({name}[{number}])' for number in range(of.count))
+    return ", ".join(f'"{written}{of.constraint}"({name}[{number}])' for number in range(of.number))
 
 
 def _load(scope: str, layout: str, shape: Shape, dtype: str) -> str:
     of, role, kind = _matrix(scope, shape, dtype), ROLES[scope], PTX_TYPES[dtype]
-    places = f"{_places(0, of.count)}, [%{of.count}], %{of.count + 1};"
+    places = f"{_places(0, of.number)}, [%{of.number}], %{of.number + 1};"
     return f"""\
-{_INLINE} void {load_name(scope, layout, shape, dtype)}({of.type} (&f)[{of.count}], const void* p, int stride) {{
+{_INLINE} void {load_name(scope, layout, shape, dtype)}({of.type} (&f)[{of.number}], const void* p, int stride) {{
   asm volatile("wmma.load.{role}.sync.aligned.{layout}.{shape}.{kind} {places}"
                : {_bound(of, "f", "=")}
                : "l"(p), "r"(stride) : "memory");
@@ -139,9 +142,9 @@ def _load(scope: str, layout: str, shape: Shape, dtype: str) -> str:
 
 def _store(layout: str, shape: Shape, dtype: str) -> str:
     of, kind = _matrix(ACCUMULATOR, shape, dtype), PTX_TYPES[dtype]
-    places = f"[%0], {_places(1, of.count)}, %{of.count + 1};"
+    places = f"[%0], {_places(1, of.number)}, %{of.number + 1};"
     return f"""\
-{_INLINE} void {store_name(layout, shape, dtype)}(const {of.type} (&f)[{of.count}], void* p, int stride) {{
+{_INLINE} void {store_name(layout, shape, dtype)}(const {of.type} (&f)[{of.number}], void* p, int stride) {{
   asm volatile("wmma.store.d.sync.aligned.{layout}.{shape}.{kind} {places}"
                :: "l"(p), {_bound(of, "f")}, "r"(stride) : "memory");
 }}"""
@@ -152,10 +155,11 @@ def _multiply(layouts: tuple[str, str], shape: Shape, one: Multiplication) -> st
     c = _matrix(ACCUMULATOR, shape, one.result)
     factor, result = PTX_TYPES[one.factor], PTX_TYPES[one.result]
     types = f"{result}.{result}" if factor == "f16" else f"{result}.{factor}.{factor}.{result}"
-    starts = (0, c.count, c.count + a.count, c.count + a.count + b.count)
-    places = ", ".join(_places(first, of.count) for first, of in zip(starts, (c, a, b, c), strict=True))
+    starts = (0, c.number, c.number + a.number, c.number + a.number + b.number)
+    places = ", ".join(_places(first, of.number) for first, of in zip(starts, (c, a, b, c), strict=True))
     arguments = ", ".join(
-        f"{'' if name == 'd' else 'const '}{of.type} (&{name})[{of.count}]" for name, of in zip("dabc", (c, a, b, c), strict=True)
+        f"{'' if name == 'd' else 'const '}{of.type} (&{name})[{of.number}]"
+        for name, of in zip("dabc", (c, a, b, c), strict=True)
     )
     return f"""\
 {_INLINE} void {multiply_name(layouts, shape, one.result, one.factor)}({arguments}) {{
@@ -187,7 +191,9 @@ template <class T, int N> {_INLINE} void wmma_fill(T (&f)[N], T value) {{
 #pragma unroll
   for (int i = 0; i < N; ++i) f[i] = value;
 }}
-template <int N> {_INLINE} void wmma_fill(unsigned int (&f)[N], half value) {{ wmma_fill(f, value.bits * 0x10001u); }}"""
+template <int N> {_INLINE} void wmma_fill(unsigned int (&f)[N], half value) {{  // two in each register
+  wmma_fill(f, value.bits * 0x10001u);
+}}"""
 
 WMMA: Final = {"wmma_fill": _FILL, **dict(_functions())}
 """The text of each function."""

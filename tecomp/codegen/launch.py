@@ -19,6 +19,7 @@ from ..dtype import INDEX, INT64
 from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
 from ..ir import make
+from ..ir.atomic import UPDATE
 from ..ir.foreign import foreign
 from ..ir.func import Func
 from ..ir.node import Expr
@@ -209,7 +210,9 @@ def _python(node: Evaluate) -> str:
 
 def _last_stored(node: Launch) -> str:
     """Return the name of the stage that a kernel is for: the last whose result outlives it."""
-    names = [stmt.buffer.name for stmt in walk(node) if isinstance(stmt, Store) and stmt.buffer.scope == "global"]
+    buffers = [stmt.buffer for stmt in walk(node) if isinstance(stmt, Store)]
+    buffers += [stmt.buffer for stmt in walk(node) if isinstance(stmt, E.Address) and stmt.mode == UPDATE]
+    names = [buffer.name for buffer in buffers if buffer.scope == "global"]
     return names[-1] if names else "kernel"
 
 

@@ -20,6 +20,7 @@ from .llvm_compile import vector_functions as known_functions
 from .llvm_convert import nonzero
 from .llvm_probe import check_intrinsic
 from .llvm_stmt import statement
+from .llvm_tiles import required_flags
 from .llvm_types import Value, value_type
 from .names import Names
 from .signature import signature
@@ -35,6 +36,7 @@ def generate(func: Func, target: Target) -> Artifact:
     module = generated(func, chosen)
     for name, probe in module.intrinsics.items():
         check_intrinsic(name, probe, chosen)
+    tiles = required_flags(module.tiles, chosen)
     source, symbol = module.text(), entry(func)
     alone = not module.packed and not module.declares("GOMP_parallel")
     way_in = define_call(module, func, symbol) if alone else None
@@ -48,7 +50,7 @@ def generate(func: Func, target: Target) -> Artifact:
         signature(func),
         kernels=kernels,
         target=str(target),
-        requires=chosen.requires(),
+        requires=(*chosen.requires(), *tiles),
         packed=tuple(module.packed),
     )
 

@@ -25,6 +25,8 @@ class Module:
         """What the addresses of allocated buffers are multiples of, where that is more than the buffer says."""
         self.packed: list[dict[str, Any]] = []
         """The calls of Python functions: the symbol of each, whom it calls, with what."""
+        self.tiles: set[str] = set()
+        """The intrinsics about the tiles of AMX that are called."""
         self.intrinsics: dict[str, str] = {}
         """The user's intrinsics, each with a module that calls it alone."""
         self._overloads: dict[str, list[tuple[str, ...]]] = {}

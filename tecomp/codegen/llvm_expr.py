@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
+from ..ir.atomic import is_atomic
 from ..ir.foreign import foreign
 from ..ir.node import Expr
 from .llvm_arith import STRICT
+from .llvm_atomic import atomic_call
 from .llvm_code import Code
 from .llvm_foreign import foreign_call
 from .llvm_intrinsics import CALLS
@@ -50,6 +52,8 @@ def _strict(code: Code, node: Expr) -> Steps:
     called = foreign(node.name) if isinstance(node, E.Call) else None
     if isinstance(node, E.Call) and called is not None:
         return (yield from foreign_call(code, node, called))
+    if isinstance(node, E.Call) and is_atomic(node):
+        return (yield from atomic_call(code, node))
     operands: list[Value] = []
     for operand in node.operands():
         operands.append((yield operand))

@@ -19,6 +19,7 @@ from .llvm_code import Code
 from .llvm_control import leave, where
 from .llvm_convert import from_memory, nonzero, to_memory
 from .llvm_memory import Steps
+from .llvm_tiles import TILE_CALLS, tile_call
 from .llvm_types import MEMORY, SMALL_FLOATS, Value, value_type, vector
 
 _EXTENDED: Final = {"bool": "zeroext", "int8": "signext", "int16": "signext", "uint8": "zeroext", "uint16": "zeroext"}
@@ -66,6 +67,8 @@ def _intrinsic(code: Code, node: E.Call, symbol: str) -> Steps:
     for arg in node.args:
         value = yield arg
         args.append(_own_type(code, value, arg.dtype))
+    if symbol in TILE_CALLS:
+        return tile_call(code, symbol, args)
     result = _llvm_type(node.dtype)
     overload = code.module.use_intrinsic(symbol, result, args)
     found = code.op(result, f"call {result} @{overload}({', '.join(map(str, args))})", symbol.rpartition(".")[2])

@@ -162,11 +162,11 @@ def _bits(code: Code, value: Value, dtype: DType, word: str) -> Value:
 
 
 def _reinterpret(code: Code, node: E.Call, a: Value) -> Value:
-    """The same bits, as what they are in memory."""
+    """The same bits, as what they are in memory; in lanes of another width, where there are as many of those."""
     source, result = node.args[0].dtype.element, node.dtype.element
     word = vector(f"i{source.bits}", lanes_of(a.type))
     bits = _bits(code, a, source, word) if source.is_float else a
-    memory = vector(MEMORY[result], lanes_of(a.type))
+    memory = vector(MEMORY[result], node.dtype.lanes)
     raw = bits if memory == word else code.op(memory, f"bitcast {bits} to {memory}")
     return from_memory(code, raw, result, "bits")
 
@@ -198,6 +198,7 @@ CALLS: dict[str, Emit] = {
     "fma": _fma,
     "dp4a": _dot_of_bytes,
     "reinterpret": _reinterpret,
+    "regroup": _reinterpret,
     "rsqrt": _rsqrt,
     "sigmoid": _sigmoid,
     "abs": _abs,

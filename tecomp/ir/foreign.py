@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
+from .atomic import is_atomic
 from .expr import Address, Call, Var
 from .matrix import is_matrix_call
 from .node import Expr
@@ -23,8 +24,8 @@ from .visit import walk
 KINDS: Final = ("call_extern", "call_pure_extern", "call_packed", "call_llvm_intrin", "call_llvm_pure_intrin")
 PURE: Final = ("call_pure_extern", "call_llvm_pure_intrin")
 
-MODES: Final = ("r", "w", "rw")
-"""What may be done at an address."""
+MODES: Final = ("r", "w", "rw", "rwu")
+"""What may be done at an address; of rwu the u says: by an indivisible update of that element only."""
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
 """The Python functions that programs call, by name."""
@@ -48,7 +49,7 @@ def foreign(name: str) -> Foreign | None:
 def is_opaque(node: Any) -> bool:
     """Return whether `node` is a call that may do anything, and so stays where it is and happens once."""
     found = foreign(node.name) if isinstance(node, Call) else None
-    return is_matrix_call(node) or (found is not None and found.kind not in PURE)
+    return is_matrix_call(node) or is_atomic(node) or (found is not None and found.kind not in PURE)
 
 
 def has_effect(root: Expr) -> bool:

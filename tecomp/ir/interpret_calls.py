@@ -88,6 +88,26 @@ def _dot_of_bytes(dtype: DType, a: int, b: int, c: int) -> int:
     return wrap(c + sum(p * q for p, q in pairs), dtype)
 
 
+def joined(source: DType, result: DType) -> Callable[..., Any]:
+    """Return what makes one number of several, the lowest bits first."""
+
+    def join(*parts: Any) -> Any:
+        raw = np.array(parts, source.numpy).view(result.numpy)[0]
+        return raw if result.is_float else int(raw)
+
+    return join
+
+
+def part_of(source: DType, result: DType) -> Callable[[Any, int], Any]:
+    """Return what takes one of several numbers out of one, counted from the lowest bits on."""
+
+    def part(whole: Any, number: int) -> Any:
+        raw = np.array([whole], source.numpy).view(result.numpy)[number]
+        return raw if result.is_float else int(raw)
+
+    return part
+
+
 def _reinterpreted(source: DType, result: DType, value: Any) -> Any:
     """Return the number that the same bits are in another type."""
     raw = np.array(value, source.numpy).view(result.numpy)[()]
@@ -115,7 +135,7 @@ OWN_TYPE_CALLS: Final[dict[str, Callable[..., Any]]] = {"nextafter": np.nextafte
 EFFECT_CALLS: Final = {"barrier_block", "barrier_grid", "prefetch"}
 """Evaluated for what they do: a barrier parts the threads of a block, a prefetch changes nothing."""
 
-CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret"})
+CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret", "regroup"})
 
 
 def meaning(call: Call) -> Callable[..., Any] | None:

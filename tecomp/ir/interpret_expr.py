@@ -13,9 +13,11 @@ from typing import Any, Final
 from ..dtype import INDEX, DType
 from ..errors import InternalError
 from . import expr as E
+from .atomic import is_atomic
 from .foreign import foreign, layout_vars
-from .interpret_calls import EFFECT_CALLS, meaning
-from .interpret_foreign import foreign_call, place
+from .interpret_atomic import atomic_call
+from .interpret_calls import EFFECT_CALLS, joined, meaning, part_of
+from .interpret_foreign import address, foreign_call
 from .interpret_operators import HELPERS, OPERATORS, wrapped
 from .node import Expr
 from .rounding import rounder
@@ -192,17 +194,16 @@ class Source:
             return [self.value(index, lane, done) for index in indices]
         return [*(self.value(index, f"({lane} // {lanes})", done) for index in indices), f"{lane} % {lanes}"]
 
-    def address(self, node: E.Address, _lane: str, _done: Memo, operands: list[str]) -> str:
-        *indices, offset = operands
-        at = "".join(f"{index}, " for index in indices)
-        return f"{self.constant('place', place)}({self.local(node.buffer)}_read, ({at}), {offset}, {node.mode!r})"
-
-    def call(self, node: E.Call, _lane: str, _done: Memo, operands: list[str]) -> str:
+    def call(self, node: E.Call, lane: str, done: Memo, operands: list[str]) -> str:
         called = foreign(node.name)
         if called is not None:
             return foreign_call(self, node, called, operands)
         if node.name in EFFECT_CALLS:
             return "0"
+        if is_atomic(node):
+            return atomic_call(self, node, operands)
+        if node.name == "regroup":
+            return self.regroup(node, lane, done)
         if node.name in SHUFFLES:
             return self.shuffle(node, operands)
         function = meaning(node)
@@ -211,6 +212,19 @@ class Source:
             raise InternalError(f"call of {node.name}({kinds})", because="the interpreter knows no such operation")
         kind = node.args[0].dtype.element if node.args else node.dtype
         return f"{self.constant(f'{node.name}_{kind}', function)}({', '.join(operands)})"
+
+    def regroup(self, node: E.Call, lane: str, done: Memo) -> str:
+        """Return one lane of what the bits of other lanes are: several of them joined, or a part of one."""
+        (whole,) = node.args
+        lane = lane if node.dtype.lanes > 1 else "0"
+        source, result = whole.dtype.element, node.dtype.element
+        if result.bits > source.bits:
+            ratio = result.bits // source.bits
+            parts = [self.value(whole, f"({lane}) * {ratio} + {part}", done) for part in range(ratio)]
+            return f"{self.constant(f'join_{source}_{result}', joined(source, result))}({', '.join(parts)})"
+        ratio = source.bits // result.bits
+        value = self.value(whole, f"({lane}) // {ratio}", done)
+        return f"{self.constant(f'part_{source}_{result}', part_of(source, result))}({value}, ({lane}) % {ratio})"
 
     def shuffle(self, node: E.Call, operands: list[str]) -> str:
         """Return the value that another lane gives."""
@@ -263,6 +277,8 @@ def _needed(node: Expr) -> list[Expr]:
         return [node.condition]
     if isinstance(node, (E.And, E.Or)):
         return [node.a]
+    if isinstance(node, E.Call) and node.name == "regroup":
+        return []
     if isinstance(node, E.Load):
         if _masked(node):
             return [node.mask]
@@ -277,7 +293,7 @@ _SPECIAL: Final[dict[type, Callable[[Source, Any, str, Memo, list[str]], str]]] 
     E.And: Source.logic,
     E.Or: Source.logic,
     E.Load: Source.load,
-    E.Address: Source.address,
+    E.Address: address,
     E.Call: Source.call,
     E.Cast: Source.cast,
     E.Ramp: Source.ramp,

@@ -13,6 +13,7 @@ from ..dtype import HANDLE, DType
 from ..errors import UnsupportedError
 from .expr import Address, Call
 from .foreign import FUNCTIONS, Foreign
+from .interpret_llvm import LLVM_MEANINGS
 from .interpret_memory import Fault, Memory
 from .node import Expr
 
@@ -87,6 +88,13 @@ class Place(NamedTuple):
             marks[...] = True
 
 
+def address(source: Source, node: Address, _lane: str, _done: Any, operands: list[str]) -> str:
+    """Return the text of an address."""
+    *indices, offset = operands
+    at = "".join(f"{index}, " for index in indices)
+    return f"{source.constant('place', place)}({source.local(node.buffer)}_read, ({at}), {offset}, {node.mode!r})"
+
+
 def place(read: Any, indices: tuple[int, ...], offset: int, mode: str) -> Place:
     """Return an address in the memory that `read` reads."""
     return Place(read.memory, indices, offset, mode)
@@ -111,14 +119,7 @@ def _tuple(source: Source, parts: Sequence[Expr] | None) -> str:
 
 def function_of(node: Call, called: Foreign) -> Callable[..., Any]:
     """Return what computes the call of values; UnsupportedError for what only a back end knows."""
-    make = _MEANINGS.get(called.kind)
-    if make is None:
-        raise UnsupportedError(
-            f"the intrinsic {called.symbol!r} in the interpreter",
-            because="LLVM knows what it does, and only for a CPU",
-            legal='tecomp.build(..., target="llvm")',
-        )
-    return make(node, called.symbol)
+    return _MEANINGS[called.kind](node, called.symbol)
 
 
 def _python_function(node: Call, name: str) -> Callable[..., int]:
@@ -176,8 +177,21 @@ def _address(symbol: str) -> int:
     raise Fault(f"it calls the C function {symbol!r}, which no library here has")
 
 
+def _llvm_function(node: Call, symbol: str) -> Callable[..., Any]:
+    known = LLVM_MEANINGS.get(symbol)
+    if known is not None:
+        return known
+    raise UnsupportedError(
+        f"the intrinsic {symbol!r} in the interpreter",
+        because="LLVM knows what it does, and only for a CPU",
+        legal='tecomp.build(..., target="llvm")',
+    )
+
+
 _MEANINGS: Final[dict[str, Callable[[Call, str], Callable[..., Any]]]] = {
     "call_extern": _c_function,
     "call_pure_extern": _c_function,
     "call_packed": _python_function,
+    "call_llvm_intrin": _llvm_function,
+    "call_llvm_pure_intrin": _llvm_function,
 }

@@ -63,7 +63,9 @@ def matrix_operands(source: Source, call: Call) -> list[str]:
         text = source.value(arg)
         if isinstance(arg, E.Address):
             layout = (arg.buffer.shape, arg.buffer.strides)
-            parts = (None if part is None else "".join(f"{source.value(extent)}, " for extent in part) for part in layout)
+            parts = (
+                None if part is None else "".join(f"{source.value(extent)}, " for extent in part) for part in layout
+            )
             text = f"({', '.join([text, *('None' if part is None else f'({part})' for part in parts)])})"
         texts.append(text)
     return texts
@@ -104,9 +106,7 @@ def _pairs(instruction: Instruction, fragment: Buffer, number: int, stride: int)
     down, along = (stride, 1) if instruction.layout == "row" else (1, stride)
     base = number * rows * columns
     return [
-        (base + row * columns + column, row * down + column * along)
-        for row in range(rows)
-        for column in range(columns)
+        (base + row * columns + column, row * down + column * along) for row in range(rows) for column in range(columns)
     ]
 
 

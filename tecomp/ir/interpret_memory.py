@@ -33,7 +33,14 @@ def access(array, marks, extents, fault, touched):
         {note_write}
         array[{key}] = value
         {mark}
-    return read, write
+    def update({indices}join, value):
+        if not ({inside}):
+            raise fault("updates", ({key}))
+        if {unmarked}:
+            raise fault("updates", ({key}))
+        {note_update}
+        array[{key}] = join({load}, value)
+    return read, write, update
 """
 
 
@@ -45,13 +52,13 @@ class Memory:
     that is a vector takes one more index, its lane.
     """
 
-    __slots__ = ("array", "lanes", "marks", "name", "read", "write")
+    __slots__ = ("array", "lanes", "marks", "name", "read", "update", "write")
 
     def __init__(self, buffer: Buffer, array: np.ndarray, marks: np.ndarray | None, clock: Clock | None = None) -> None:
         self.name, self.array, self.marks, self.lanes = buffer.name, array, marks, buffer.dtype.lanes
         make = _accessors(array.ndim, buffer.dtype.is_float, marks is not None, clock is not None)
         touched = None if clock is None else Touched(clock, self.race)
-        self.read, self.write = make(array, marks, array.shape, self.fault, touched)
+        self.read, self.write, self.update = make(array, marks, array.shape, self.fault, touched)
         self.read.memory = self
 
     def fault(self, verb: str, indices: tuple[int, ...]) -> Fault:
@@ -73,8 +80,8 @@ class Memory:
 
 
 @functools.lru_cache(maxsize=64)
-def _accessors(rank: int, floating: bool, marked: bool, shared: bool) -> Callable[..., tuple[Any, Any]]:
-    """Return the maker of (read, write) for arrays of that rank, with the checks written out."""
+def _accessors(rank: int, floating: bool, marked: bool, shared: bool) -> Callable[..., tuple[Any, Any, Any]]:
+    """Return the maker of (read, write, update) for arrays of that rank, with the checks written out."""
     indices = "".join(f"i{axis}, " for axis in range(rank))
     key = indices or "()"
     source = _ACCESS.format(
@@ -87,6 +94,7 @@ def _accessors(rank: int, floating: bool, marked: bool, shared: bool) -> Callabl
         mark=f"marks[{key}] = True" if marked else "",
         note_read=f"touched.read(({key}))" if shared else "",
         note_write=f"touched.write(({key}))" if shared else "",
+        note_update=f"touched.update(({key}))" if shared else "",
     )
     scope: dict[str, Any] = {}
     exec(compile(source, "<memory access>", "exec"), scope)

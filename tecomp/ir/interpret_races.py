@@ -55,12 +55,14 @@ Fail = Callable[[str, Element, str], Exception]
 class Touched:
     """Who has touched the elements of one memory. `fail` makes the report."""
 
-    __slots__ = ("clock", "fail", "readers", "writers")
+    __slots__ = ("clock", "fail", "readers", "updated", "writers")
 
     def __init__(self, clock: Clock, fail: Fail) -> None:
         self.clock, self.fail = clock, fail
         self.writers: dict[Element, Turn] = {}
         self.readers: dict[Element, tuple[Turn, ...]] = {}
+        self.updated: set[Element] = set()
+        """Those whose last writer updated them indivisibly."""
 
     def read(self, element: Element) -> None:
         """Note a read; raise where it races with a write."""
@@ -76,11 +78,20 @@ class Touched:
 
     def write(self, element: Element) -> None:
         """Note a write; raise where it races with another access."""
+        self._written(element, False)
+        self.updated.discard(element)
+
+    def update(self, element: Element) -> None:
+        """Note an indivisible update; raise where it races with anything but another one."""
+        self._written(element, element in self.updated)
+        self.updated.add(element)
+
+    def _written(self, element: Element, among_updates: bool) -> None:
         turn = self.clock.turn
         if turn is None:
             return
         writer = self.writers.get(element)
-        if writer is not None and writer is not turn and writer.races(turn):
+        if writer is not None and writer is not turn and writer.races(turn) and not among_updates:
             raise self._race("writes", element, turn, "writes", writer)
         for reader in self.readers.get(element, ()):
             if reader.races(turn):

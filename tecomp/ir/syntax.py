@@ -59,6 +59,7 @@ NOT_A_CALL: Final = {*FUNCTIONS.values(), "select", "ramp", "broadcast", "addres
 """Function names of the notation: a Call of such a name prints as call('name')."""
 RESERVED: Final = {*keyword.kwlist, "inf", "nan"}
 PREDICATES: Final = {"isnan", "isinf", "isfinite"}
+UPDATES: Final = {"atomic_add", "atomic_mul", "atomic_min", "atomic_max"}
 EFFECTS: Final = {"barrier_block", "barrier_grid", "prefetch", *MATRIX_CALLS}
 SHUFFLES: Final = {"shuffle", "shuffle_xor"}
 """Calls (value, lane, mask): the value that the lane of that number has, or the one whose number differs in those bits.
@@ -81,7 +82,7 @@ def natural_type(name: str, args: tuple[Expr, ...] | list[Expr]) -> DType:
     """Return the result type that a call has when none is written: bool of a predicate, else its first argument's."""
     if name in PREDICATES:
         return BOOL.with_lanes(args[0].dtype.lanes) if args else BOOL
-    return INT32 if name in EFFECTS or not args else args[0].dtype
+    return INT32 if name in EFFECTS or not args else args[-1 if name in UPDATES else 0].dtype
 
 
 _SHORT_NAMES: Final = {

@@ -99,6 +99,14 @@ def address_fits(node: E.Address, level: Level) -> str | None:
     return f"the address of {node.buffer.name!r} at {wrong[0]}" if wrong else None
 
 
+def regroup_keeps_bits(node: E.Call, _: Level) -> str | None:
+    """Lanes of one width become lanes of another, of as many bits together."""
+    if node.name != "regroup":
+        return None
+    before, after = node.args[0].dtype, node.dtype
+    return None if before.bits * before.lanes == after.bits * after.lanes else f"regroup of {before} to {after}"
+
+
 def store_agrees(node: Store, _: Level) -> str | None:
     """A stored value has the buffer's type, and the lanes of the indices."""
     wanted = node.buffer.dtype.with_lanes(node.lanes)
@@ -194,6 +202,7 @@ QUESTIONS: Final = (
     Question(EVERYWHERE, (E.Cast,), cast_keeps_lanes),
     Question(EVERYWHERE, (E.Load, Store), access_fits),
     Question(EVERYWHERE, (E.Address,), address_fits),
+    Question(EVERYWHERE, (E.Call,), regroup_keeps_bits),
     Question(EVERYWHERE, (Store,), store_agrees),
     Question(EVERYWHERE, (If,), condition_is_bool),
     Question(EVERYWHERE, (Let,), let_agrees),

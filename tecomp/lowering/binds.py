@@ -1,6 +1,6 @@
 """Arguments as the user declares them: `binds={A: tir.decl_buffer(A.shape, A.dtype, strides=[te.var("s"), 1])}`.
 
-    def f(A: f32[n, m], ...)    ->    def f(A: f32[n, m, strides=(s, 1)], ...)
+def f(A: f32[n, m], ...)    ->    def f(A: f32[n, m, strides=(s, 1)], ...)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def as_tensors(args: Sequence[Any], binds: Binds) -> list[Any]:
     """Return the arguments with the tensor in the place of each buffer that is bound to one."""
     for tensor, buffer in binds.items():
         _check(tensor, buffer)
-    tensor_of = {buffer: tensor for tensor, buffer in binds.items()}
+    tensor_of: dict[Buffer, Tensor] = {buffer: tensor for tensor, buffer in binds.items()}
     return [tensor_of.get(arg, arg) if isinstance(arg, Buffer) else arg for arg in args]
 
 
@@ -40,7 +40,9 @@ def _check(tensor: Any, buffer: Any) -> None:
     """Raise UserError where an array that a caller has cannot be what the buffer says."""
     if not isinstance(tensor, Tensor) or not isinstance(buffer, DeclaredBuffer):
         raise UserTypeError(
-            f"binds: {tensor!r} to {buffer!r}", "a tensor is bound to a buffer", "{A: tir.decl_buffer(A.shape, A.dtype)}"
+            f"binds: {tensor!r} to {buffer!r}",
+            "a tensor is bound to a buffer",
+            "{A: tir.decl_buffer(A.shape, A.dtype)}",
         )
     asked, given, needed = f"binds: '{tensor.name}' to buffer '{buffer.name}'", _text(buffer), _text(tensor)
     if given != needed:

@@ -8,9 +8,10 @@ from ..bounds.program import Program, data_axes
 from ..bounds.run_over import StageBounds
 from ..ir import expr as E
 from ..ir import make
+from ..ir.atomic import atomic_of, atomic_update
 from ..ir.join import Place, join_into, joined, stores
 from ..ir.node import Expr
-from ..ir.stmt import If, Stmt
+from ..ir.stmt import Evaluate, If, Stmt
 from ..ir.visit import ExprTable, rewrite_expr
 from ..te.tensor import ComputeOp
 from .choice import Choices
@@ -54,6 +55,16 @@ class Body:
         stores = join_into(into or self.elements(), self.reduce.combiner, self.parts[:count], self.op.name, self.op.loc)
         condition = self.parts[count]
         return stores if condition is make.TRUE else If(condition, stores, loc=self.op.loc)
+
+    def update(self) -> Stmt:
+        """Return the atomic update of the result by one more value, where the reduction's condition holds."""
+        assert self.reduce is not None
+        name = atomic_of(self.reduce.combiner)
+        assert name is not None
+        value, condition = self.parts
+        ((buffer, indices),) = self.elements()
+        update = Evaluate(atomic_update(name, buffer, indices, value), loc=self.op.loc)
+        return update if condition is make.TRUE else If(condition, update, loc=self.op.loc)
 
     def finish(self, results: list[Expr]) -> Stmt:
         """Return the stores of a reduction's results over all values, joined to the start values where these are given.

@@ -24,6 +24,7 @@ from ..te.hybrid import HybridOp
 from ..te.index import is_exact
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
 from .arguments import check_arguments
+from .atomic_nest import AtomicNest
 from .binds import NO_BINDS, Binds, as_tensors, declared
 from .body import Body
 from .fragments import check_fragments
@@ -164,6 +165,8 @@ class _Assembly:
         if stage.state.tensorized is not None:
             check_not_shared_out(stage, self.program)
             return TensorNest(self.program, stage, producers, self.storage)
+        if any(mark.atomic for mark in stage.state.loops.values()):
+            return AtomicNest(stage, producers, self.storage)
         return (SharedNest if shared_out(stage.state) else Nest)(stage, producers, self.storage)
 
     def _living(self, scan: ScanOp, steps: Stmt) -> Stmt:

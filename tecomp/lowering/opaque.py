@@ -15,7 +15,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.foreign import foreign
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, Seq, Stmt, Store
+from ..ir.stmt import Across, Alloc, Buffer, Evaluate, For, If, Let, Seq, Stmt, Store
 from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
 from ..te.extern_op import ExternOp
@@ -107,6 +107,9 @@ class _Placed:
         otherwise = None if node.otherwise is None else self.stmt(node.otherwise)
         return node.copy(condition=self.data(node.condition), then=self.stmt(node.then), otherwise=otherwise)
 
+    def across(self, node: Across) -> Stmt:
+        return node.copy(body=self.stmt(node.body))
+
     def evaluate(self, node: Evaluate) -> Stmt:
         return node.copy(value=self.data(node.value))
 
@@ -126,5 +129,6 @@ _VERBS: Final[dict[type[Stmt], Callable[[_Placed, Any], Stmt]]] = {
     Alloc: _Placed.alloc,
     Store: _Placed.store,
     If: _Placed.branch,
+    Across: _Placed.across,
     Evaluate: _Placed.evaluate,
 }

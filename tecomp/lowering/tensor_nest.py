@@ -8,7 +8,7 @@ C(i) = A[i] + B[i], i split by 16, i.inner tensorized          for i_outer in ra
                                                                            if i_outer * 16 + i_inner < n:
                                                                                C[...] = A[...] + B[...]
 
-Of a reduction with loops outside that reduce, the instruction's `reduce_init` stands where the reduction starts, and its
+Of a reduction with loops outside that reduce, the instruction's `reduce_init` stands where the reduction starts, its
 `reduce_update` inside.
 """
 
@@ -67,9 +67,7 @@ class TensorNest(Nest):
         """Return the nest of a reduction: all of it by the intrinsic, or part by part where loops outside reduce."""
         count = outside_reduction(self.stage)
         if count >= len(self.outside):
-            stmt = self._instead(
-                self._complete(), lambda: self._reduction(body, start, start_body, self.within)
-            )
+            stmt = self._instead(self._complete(), lambda: self._reduction(body, start, start_body, self.within))
             return self._guarded(self._loops(stmt, self.outside), self.guards.get(None, ()))
         if self.intrin.reduce_update is None:
             raise self._no_update(count)
@@ -137,7 +135,9 @@ class TensorNest(Nest):
         """
         if isinstance(guard, (E.Lt, E.Le)):
             running = [var for leaf in self.within if (var := self.stage.loops[leaf]) is not None]
-            ranges = {var: Range(var.min, var.extent) for var in running if var.min is not None and var.extent is not None}
+            ranges = {
+                var: Range(var.min, var.extent) for var in running if var.min is not None and var.extent is not None
+            }
             _, most = bounds_of(make.sub(guard.a, guard.b), ranges)
             if most is not None:
                 return simplify(type(guard)(most, ZERO))
@@ -146,9 +146,13 @@ class TensorNest(Nest):
     def _check_outside(self) -> None:
         lanes = next((leaf for leaf in self.outside if self.stage.state.mark(leaf).kind is LoopKind.VECTORIZED), None)
         if lanes is not None:
-            raise self._refuse(f"'{lanes.name}' around it is vectorized, and an instruction has no lanes of its own", "unroll")
+            raise self._refuse(
+                f"'{lanes.name}' around it is vectorized, and an instruction has no lanes of its own", "unroll"
+            )
         if shared_out(self.stage.state):
-            raise self._refuse("threads share its reduction out, and one thread runs the intrinsic", "data axes bound to threads")
+            raise self._refuse(
+                "threads share its reduction out, and one thread runs the intrinsic", "data axes bound to threads"
+            )
 
     def _check_elements(self, what: str) -> None:
         """Raise ScheduleError where `what` would be stored element by element into memory that has none."""
@@ -171,7 +175,9 @@ class TensorNest(Nest):
 
     def _refuse(self, because: str, legal: str) -> ScheduleError:
         location = self.program.schedule.location_of(self.stage.op, "tensorize")
-        return ScheduleError(f"tensorize: '{self.stage.op.name}' by '{self.intrin.name}'", because, legal, location=location)
+        return ScheduleError(
+            f"tensorize: '{self.stage.op.name}' by '{self.intrin.name}'", because, legal, location=location
+        )
 
 
 class _StartNest(TensorNest):

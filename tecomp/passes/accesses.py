@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..dtype import INDEX
 from ..ir import expr as E
+from ..ir.atomic import UPDATE
 from ..ir.foreign import addressed, is_opaque
 from ..ir.node import Expr
 from ..ir.stmt import Across, Alloc, Buffer, For, Launch, Let, Stmt, Store
@@ -21,6 +22,8 @@ class Access(NamedTuple):
     buffer: Buffer
     indices: Indices
     writes: bool
+    atomic: bool = False
+    """Whether it is an indivisible update, which others of the kind may meet."""
 
 
 def accesses(root: Stmt | Expr) -> Iterator[Access]:
@@ -30,6 +33,8 @@ def accesses(root: Stmt | Expr) -> Iterator[Access]:
             yield Access(node.buffer, node.indices, False)
         elif isinstance(node, Store):
             yield Access(node.buffer, node.indices, True)
+        elif isinstance(node, E.Address) and node.mode == UPDATE:
+            yield Access(node.buffer, node.indices, True, True)
         elif isinstance(node, E.Address):
             anywhere = (E.Cast(INDEX, node),) * len(node.buffer.shape)
             yield from (Access(node.buffer, anywhere, mode == "w") for mode in node.mode)

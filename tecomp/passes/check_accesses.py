@@ -5,8 +5,8 @@
                              else:
                                  faults[0], faults[1] = 3, at[i]     # site 3, its index
 
-`faults` is one more argument, of zeros: site 0 is none. What can be proved to lie inside is not asked by the passes that
-follow. An access under a condition is asked under it, one in an index before that index is used.
+`faults` is one more argument, of zeros: site 0 is none. What can be proved to lie inside, the passes that follow do not
+ask. An access under a condition is asked under it, one in an index before that index is used.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Scope:
         """Return the scope of what runs where `condition` holds."""
         facts = self.facts
         for part in conjuncts(condition):
-            if uses(part, self.varying) and repeatable(part):
+            if uses(part, self.varying.union(self.vars)) and repeatable(part):
                 facts = facts.assume(part)
         return replace(self, facts=facts, divergent=self.divergent or varies)
 
@@ -61,6 +61,12 @@ class Event:
     place: Place
     writes: bool
     vars: tuple[E.Var, ...]
+    atomic: bool = False
+    """Whether it is an indivisible update."""
+
+    def minds(self, other: Event) -> bool:
+        """Return whether it matters which of two accesses to one element comes first."""
+        return (self.writes or other.writes) and not (self.atomic and other.atomic)
 
     @property
     def called(self) -> bool:
@@ -142,7 +148,7 @@ def is_grid_barrier(node: Stmt | Expr) -> bool:
 
 
 def _event(access: Access, scope: Scope) -> Event:
-    return Event(access.buffer, Place(access.indices, scope.facts), access.writes, scope.vars)
+    return Event(access.buffer, Place(access.indices, scope.facts), access.writes, scope.vars, access.atomic)
 
 
 def passed_between_threads(launch: Launch) -> set[Buffer]:

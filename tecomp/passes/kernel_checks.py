@@ -79,9 +79,11 @@ def _check_alloc(root: Stmt, node: Alloc) -> None:
             location=buffer.loc or node.loc,
         )
     for below in walk(node.body):
-        if isinstance(below, For) and below.thread.startswith("blockIdx") and buffer in stored(below):
+        if not isinstance(below, For) or buffer not in stored(below):
+            continue
+        if below.thread.startswith("blockIdx"):
             _refuse_blocks(root, below)
-        if isinstance(below, For) and below.thread.startswith("threadIdx") and is_fragment(buffer) and buffer in stored(below):
+        if below.thread.startswith("threadIdx") and is_fragment(buffer):
             _refuse_shared_out(buffer, below)
 
 

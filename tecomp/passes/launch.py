@@ -71,7 +71,7 @@ def _refuse_unbound(node: Stmt) -> None:
     raise ScheduleError(
         f"stage {last_store(node)} has no axis bound to a block or thread",
         because="all work of a CUDA program is done by kernels",
-        legal="s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage",
+        legal="s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body",
         location=node.loc,
     )
 

@@ -1,7 +1,7 @@
 """One lane: loops that were to be vectors run serially. It stands in the place of `vectorize` where that is disabled.
 
-    for i in vectorized(8):            for i in range(8):
-        B[i] = A[i] + 1         ->         B[i] = A[i] + 1
+for i in vectorized(8):            for i in range(8):
+    B[i] = A[i] + 1         ->         B[i] = A[i] + 1
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def meeting(loops: Sequence[For], a: Stmt, b: Stmt, private: set[E.Var]) -> Buff
         by_buffer.setdefault(event.buffer, []).append(event)
     for x in events.first(a, scope):
         for y in by_buffer.get(x.buffer, ()):
-            if (x.writes or y.writes) and not overlap.apart(x.place, y.place):
+            if x.minds(y) and not overlap.apart(x.place, y.place):
                 return x.buffer
     return None
 

@@ -18,6 +18,7 @@ from . import (
     prefetch,
     share,
     simplify,
+    solve,
     unroll,
     unswitch,
     vectorize,
@@ -37,6 +38,7 @@ def _offsets(func: Func, target: Target) -> Func:
 
 PIPELINE = (
     Pass("simplify", simplify.run, ALL, LOOPS, "lowering writes guards and indices as the relations give them"),
+    Pass("solve", solve.run, ALL, LOOPS, "a guard on a loop's variable is plain, and no loop is divided for it yet"),
     Pass("vthread", vthread.run, ALL, LOOPS, "what virtual threads share is plain before loops are split or moved"),
     Pass("double_buffer", double_buffer.run, ALL, LOOPS, "an allocation still stands in its loop; guards are not split"),
     Pass("partition", partition.run, ALL, LOOPS, "a loop vectorizes whole only where its guard is gone"),
@@ -67,5 +69,5 @@ PIPELINE = (
     ),
 )
 
-LOOP_PASSES = ("simplify", "vthread", "double_buffer", "partition", "vectorize", "unroll", "tidy", "hoist")
+LOOP_PASSES = ("simplify", "solve", "vthread", "double_buffer", "partition", "vectorize", "unroll", "tidy", "hoist")
 """The passes whose result `tecomp.lower` shows when no target is given."""

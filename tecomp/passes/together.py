@@ -1,10 +1,10 @@
 """Guards go below what all threads of a block must come to, wherever some of them have no work of their own there.
 
-    if i < n:                    v = alloc(...)
-        v = alloc(...)           if i < n: a
-        a               ->       meet
-        meet                     if i < n: b
-        b
+if i < n:                    v = alloc(...)
+    v = alloc(...)           if i < n: a
+    a               ->       meet
+    meet                     if i < n: b
+    b
 """
 
 from __future__ import annotations

@@ -66,8 +66,10 @@ class _Warp:
         self.keepers = frozenset(var for tag, var in axes.items() if tag == ALONG)
         self.me: Expr = axes.get(ALONG, ZERO)
         self.width = _width(axes.get(ALONG), held[0])
-        self.groups: Groups = groups_of(axes, (ALONG,))
-        self.mask = first_lanes(self.groups.here)
+        lanes: Groups = groups_of(axes, (ALONG,))
+        self.first = simplify(make.mul(make.floordiv(lanes.lane, self.width), self.width))
+        self.present = first_lanes(lanes.here)
+        self.mask = self.present if isinstance(self.present, E.Const) else E.Var("mask", self.present.dtype)
         self.registers = {buffer: self._registers(buffer) for buffer in held}
 
     def _registers(self, buffer: Buffer) -> Buffer:
@@ -81,7 +83,8 @@ class _Warp:
         """Return the kernel's body."""
         body = rewrite(self.launch.body, stmts={Store: self.store})
         body = self.stmt(body, Scope(varying=self.threads), Scope(varying=self.keepers))
-        return rewrite(body, stmts={Alloc: self.alloc})
+        body = rewrite(body, stmts={Alloc: self.alloc})
+        return Let(self.mask, self.present, body) if isinstance(self.mask, E.Var) else body
 
     def alloc(self, node: Alloc) -> Stmt:
         """Return registers in place of warp memory."""
@@ -179,9 +182,8 @@ class _Warp:
 
     def exchanged(self, registers: Buffer, place: tuple[Expr, ...], lane: Expr, found: list[_Exchange]) -> Expr:
         """Return the name of what the thread numbered `lane` holds in its register at `place`."""
-        first = simplify(make.sub(self.groups.lane, self.me))
         held = make.load(registers, place)
-        value = make.call("shuffle", held.dtype, held, simplify(make.add(first, lane)), self.mask)
+        value = make.call("shuffle", held.dtype, held, simplify(make.add(self.first, lane)), self.mask)
         known = next((exchange.var for exchange in found if exchange.value is value), None)
         if known is None:
             known = E.Var(f"{registers.name}_by", held.dtype)
@@ -229,7 +231,7 @@ def _within(index: Expr, extent: int) -> bool:
 
 
 def _clamped(index: Expr, extent: int) -> Expr:
-    """Return an index as it is where it may be used, and one that may be used elsewhere: a guard may have gone below."""
+    """Return an index as it is where it may be used; elsewhere, below which a guard may have gone, one that may."""
     if _within(index, extent):
         return index
     return simplify(make.minimum(make.maximum(index, ZERO), make.index(extent - 1)))

@@ -1,6 +1,6 @@
 """What a warp does together, in a kernel: a whole warp along threadIdx.x comes to it, and nothing is done twice.
 
-    wmma_store_row(..., address(C, 'w'), n)    ->    if threadIdx_y == 0: wmma_store_row(..., address(C, 'w'), n)
+wmma_store_row(..., address(C, 'w'), n)    ->    if threadIdx_y == 0: wmma_store_row(..., address(C, 'w'), n)
 """
 
 from __future__ import annotations

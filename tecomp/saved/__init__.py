@@ -9,8 +9,9 @@
 
     i_outer, i_inner = s[B].split(B.axis[0], factor=8)
 
-`load(save(s))` is a schedule of equal text. Formulas are in the notation of printed programs, so that nothing of them is
-folded or promoted anew: `i64(3)` is a typed number. The lines of the user's program are not kept; `pickle` keeps them.
+`load(save(s))` is a schedule of equal text. Formulas are in the notation of printed programs, so that nothing of them
+is folded or promoted anew: `i64(3)` is a typed number. The lines of the user's program are not kept; `pickle` keeps
+them.
 """
 
 from __future__ import annotations

@@ -5,22 +5,21 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from .. import te
 from ..dtype import INT32, DType
 from ..errors import UserTypeError
 from ..ir import expr as E
-from ..ir.axis import Range
 from ..ir.node import Expr, Operators
 from ..ir.parse_expr import ExprReader, ParseError, SourceText, python_tree
-from ..ir.stmt import Buffer
-from ..ir.visit import rewrite_expr
 from ..schedule.primitive import PRIMITIVES
 from ..schedule.schedule import Schedule, Stage
 from ..te.reducers import Combination, Reducer, folding
 from ..te.tensor import Operation, Tensor
 from ..te.tensor_intrin import TensorIntrin
+from .formula import Body, Formula, elements
+from .statements import operation
 
 _OPERATORS: Final[dict[type[ast.AST], Callable[..., Any]]] = {
     ast.Add: operator.add,
@@ -49,31 +48,6 @@ class _Te:
     """What stands for the name `te` in a text."""
 
 
-class _Formula(NamedTuple):
-    """A lambda or a function of the text, not evaluated yet."""
-
-    node: ast.Lambda | ast.FunctionDef
-
-    @property
-    def arguments(self) -> list[str]:
-        """The names of its arguments."""
-        return [argument.arg for argument in self.node.args.args]
-
-    @property
-    def statements(self) -> list[ast.stmt]:
-        """What stands before its value."""
-        return self.node.body[:-1] if isinstance(self.node, ast.FunctionDef) else []
-
-    @property
-    def value(self) -> ast.expr:
-        """Its value."""
-        if isinstance(self.node, ast.Lambda):
-            return self.node.body
-        last = self.node.body[-1]
-        assert isinstance(last, ast.Return) and last.value is not None
-        return last.value
-
-
 def load(text: str) -> Schedule:
     """Return the schedule that `text` describes, made anew with its computation; ParseError where it describes none."""
     if not isinstance(text, str):
@@ -97,7 +71,7 @@ class _Reader:
 
     def statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.FunctionDef):
-            self.scope[node.name] = _Formula(node)
+            self.scope[node.name] = Formula(node)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             self.bind(node.targets[0], self.value(node.value))
         elif isinstance(node, ast.Expr):
@@ -137,7 +111,7 @@ class _Reader:
         return ast.literal_eval(node)
 
     def formula(self, node: ast.Lambda) -> Any:
-        return _Formula(node)
+        return Formula(node)
 
     def attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
@@ -186,12 +160,12 @@ class _Reader:
 
     def callable(self, value: Any) -> Any:
         """Return a formula that a primitive takes as a function; any other value as it is."""
-        if not isinstance(value, _Formula):
+        if not isinstance(value, Formula):
             return value
 
         def apply(*arguments: Any) -> Any:
             inner = _Reader(self.source, self.scope | dict(zip(value.arguments, arguments, strict=True)))
-            return inner.value(value.value)
+            return inner.value(value.value(self.source))
 
         return apply
 
@@ -201,96 +175,38 @@ class _Reader:
         with te.tag_scope(tag):
             return te.placeholder(shape, dtype, name)
 
-    def range(self, low: Any, extent: Any) -> Range:
-        return Range(te.const(low) if isinstance(low, int) else low, te.const(extent) if isinstance(extent, int) else extent)
-
-    def reducer(self, join: _Formula, identity: _Formula, name: str, dtypes: list[str]) -> Reducer:
+    def reducer(self, join: Formula, identity: Formula, name: str, dtypes: list[str]) -> Reducer:
         kinds = [DType(dtype) for dtype in dtypes]
         operands = [E.Var(one, kind) for one, kind in zip(join.arguments, kinds * 2, strict=True)]
         read = self.exprs(dict(zip(join.arguments, operands, strict=True)))
-        result, starts = (tuple(map(read, _elements(part.value), kinds)) for part in (join, identity))
+        result, starts = (tuple(map(read, elements(part.value(self.source)), kinds)) for part in (join, identity))
         half = len(kinds)
         return folding(Combination(name, tuple(operands[:half]), tuple(operands[half:]), result, starts))
 
-    def compute(self, shape: Any, formula: _Formula, name: str, varargs_names: Any = None, **notes: Any) -> Any:
+    def extern(
+        self,
+        inputs: list[Tensor],
+        body: Formula,
+        kind: str,
+        known: list[Expr],
+        name: str,
+        tag: str = "",
+        attrs: Any = None,
+    ) -> Any:
+        lines = self.source.lines[body.node.lineno - 1 : body.node.end_lineno]
+        outputs = operation("\n".join(lines), inputs, kind, known, name, tag, attrs).outputs
+        return outputs if len(outputs) > 1 else outputs[0]
+
+    def compute(self, shape: Any, formula: Formula, name: str, varargs_names: Any = None, **notes: Any) -> Any:
         names = varargs_names if varargs_names is not None else formula.arguments
 
         def element(*axes: Expr) -> Any:
-            return _Body(self, dict(zip(formula.arguments, axes, strict=True))).value(formula)
+            return Body(self.source, self.scope | dict(zip(formula.arguments, axes, strict=True))).value(formula)
 
         return te.compute(shape, element, name, varargs_names=names, **notes)
 
     def exprs(self, local: Mapping[str, Any]) -> ExprReader:
         return ExprReader(self.source, local, INT32)
-
-
-def _elements(node: ast.expr) -> list[ast.expr]:
-    return node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
-
-
-class _Body:
-    """Reads a formula: the notation of printed programs, where a tensor stands for its memory."""
-
-    def __init__(self, outer: _Reader, axes: dict[str, Any]) -> None:
-        self.outer = outer
-        self.tensors: dict[Buffer, Tensor] = {}
-        self.scope = {name: self.memory(thing) for name, thing in outer.scope.items()} | axes
-        self.axes: dict[str, Any] = {}
-        self.read = outer.exprs(self.scope)
-
-    def memory(self, thing: Any) -> Any:
-        if not isinstance(thing, Tensor):
-            return thing
-        buffer = Buffer(thing.name, thing.shape, thing.dtype)
-        self.tensors[buffer] = thing
-        return buffer
-
-    def expr(self, node: ast.expr) -> Expr:
-        return rewrite_expr(
-            self.read(node), {E.Load: lambda load: E.TensorRead(self.tensors[load.buffer], load.indices)}
-        )
-
-    def value(self, formula: _Formula) -> Any:
-        for statement in formula.statements:
-            assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-            self.define(statement.targets[0].id, statement.value)
-        node = formula.value
-        reducer = self.reducer(node)
-        if reducer is not None and isinstance(node, ast.Call):
-            return self.reduction(node, reducer)
-        return tuple(map(self.expr, _elements(node))) if isinstance(node, ast.Tuple) else self.expr(node)
-
-    def define(self, name: str, node: ast.expr) -> None:
-        """Take a reduce axis, or a part of the formula that has a name."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            self.scope[name] = self.read(node)
-            return
-        ends, title = node.args
-        low, extent = map(self.expr, ends.args if isinstance(ends, ast.Call) else _elements(ends))
-        assert isinstance(title, ast.Constant)
-        self.axes[name] = axis = te.reduce_axis(Range(low, extent), str(title.value))
-        self.scope[name] = axis.var
-
-    def reducer(self, node: ast.expr) -> Any:
-        if not isinstance(node, ast.Call):
-            return None
-        if isinstance(node.func, ast.Attribute):
-            return self.outer.value(node.func)
-        found = self.outer.scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        return found if isinstance(found, Reducer) else None
-
-    def reduction(self, node: ast.Call, reducer: Any) -> Any:
-        (source,) = node.args
-        given = tuple(map(self.expr, source.elts)) if isinstance(source, ast.Tuple) else self.expr(source)
-        more: dict[str, Any] = {}
-        for keyword in node.keywords:
-            listed = _elements(keyword.value)
-            if keyword.arg == "axis":
-                more["axis"] = [self.axes[part.id] for part in listed if isinstance(part, ast.Name)]
-            else:
-                values = list(map(self.expr, listed))
-                more[keyword.arg or ""] = values if keyword.arg == "init" else values[0]
-        return reducer(given, **more)
 
 
 _VALUE: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
@@ -310,6 +226,7 @@ _VALUE: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
 _SPECIAL: Final[dict[str, Callable[..., Any]]] = {
     "compute": _Reader.compute,
     "comm_reducer": _Reader.reducer,
+    "extern": _Reader.extern,
     "placeholder": _Reader.placeholder,
 }
 """Functions of te that a text gives other arguments than a program does."""

@@ -13,13 +13,17 @@ from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
+from ..ir.text import text
 from ..ir.text_expr import ExprText, Names
 from ..ir.text_parts import parts
 from ..ir.visit import rewrite_expr, walk
 from ..schedule.schedule import Schedule
 from ..schedule.text import replay
+from ..te.extern_op import ExternOp
+from ..te.hybrid import HybridOp
 from ..te.reducers import PREDEFINED
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
+from .statements import KINDS, function, variables
 
 
 def save(schedule: Schedule) -> str:
@@ -50,7 +54,7 @@ class _Computation:
         write = next((verb for kind, verb in _WRITE.items() if type(op) is kind), None)
         if write is None:
             raise UnsupportedError(
-                f"te.save of '{op.name}'", f"it is a {type(op).__name__}, whose body is no formula", "pickle.dumps(s)"
+                f"te.save of '{op.name}'", f"it is a {type(op).__name__}, of a function of the user's", "te.compute"
             )
         write(self, op)
 
@@ -62,6 +66,17 @@ class _Computation:
         given = ", ".join(f"[{', '.join(map(self.tensor, part))}]" for part in parts)
         inputs = f", inputs=[{', '.join(map(self.tensor, op.inputs))}]" if op.inputs else ""
         self.define(op, f"te.scan({given}{inputs}, {self.notes(op)})")
+
+    def extern(self, op: ExternOp) -> None:
+        """Write the function, then the operation that it is the body of."""
+        func = function(op, self.names.give(op))
+        self.new_sizes(op, variables(func))
+        self.lines += text(func).rstrip().splitlines()
+        given = f"[{', '.join(map(self.tensor, op.inputs))}], {func.name}"
+        kind = next(name for name, kind in KINDS.items() if kind is type(op))
+        known = f"[{', '.join(map(self.names, variables(func)))}]"
+        self.names.release(op)
+        self.define(op, f"te.extern({given}, {kind!r}, {known}, {self.notes(op)})")
 
     def compute(self, op: ComputeOp) -> None:
         self.new_sizes(op, op.expressions())
@@ -201,4 +216,6 @@ _WRITE: Final[dict[type[Operation], Callable[[_Computation, Any], None]]] = {
     PlaceholderOp: _Computation.placeholder,
     ComputeOp: _Computation.compute,
     ScanOp: _Computation.scan,
+    ExternOp: _Computation.extern,
+    HybridOp: _Computation.extern,
 }

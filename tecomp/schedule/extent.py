@@ -23,7 +23,7 @@ def declared_domains(state: StageState, sizes: Exact | None = None) -> Domains:
     for axis in state.env:
         assert axis.dom is not None
         domains[axis] = Range(ZERO, exact(axis.dom.extent))
-    bound = {axis for axis, mark in state.loops.items() if mark.thread is not None}
+    bound = {axis for axis, mark in state.loops.items() if mark.keeps_length}
     for relation in state.relations:
         relation.domain_down(domains, bound, exact)
     return domains

@@ -16,6 +16,7 @@ from .extent import computes_all, constant, declared_domains, show, thread_exten
 from .primitive import Change, primitive
 from .relation import carrying
 from .stage import IN_ORDER, LoopMark, StageState, own_axes
+from .update import is_atomic
 from .view import StageView
 
 MAX_LANES: Final = 1024
@@ -61,7 +62,7 @@ _KINDS: Final = {"vectorize": LoopKind.VECTORIZED, "unroll": LoopKind.UNROLLED, 
 
 
 @primitive
-def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
+def bind(stage: StageView, axis: IterVar, thread: IterVar, reduce_update: str = "") -> Change[None]:
     """Run the iterations of a loop at once, each in a block or thread of its own of the GPU.
 
     The thread axis has the extent of the loop; stages in one kernel share it. A loop of constant extent bound to a
@@ -73,18 +74,20 @@ def bind(stage: StageView, axis: IterVar, thread: IterVar) -> Change[None]:
                 i = i.outer * 64 + i.inner                   ...
 
     Of a loop that reduces, each thread of a block folds what its iteration gives; then these parts are joined, and the
-    result is there for all of them. Such loops count as inside the loops over data, wherever they stand.
+    result is there for all of them. Such loops count as inside the loops over data, wherever they stand. Blocks cannot
+    join what they folded; with reduce_update="atomic" each iteration updates the element in memory, in any order.
     """
     tag = _thread_tag(thread)
     kind = LoopKind.VIRTUAL if tag in VIRTUAL_TAGS else LoopKind.THREAD
-    if leaf(stage, "bind", axis).kind is AxisKind.REDUCE:
-        _check_reduction(stage, axis, tag)
     found = plain_leaf(stage, "bind", axis)
+    atomic = is_atomic(stage, "bind", found, reduce_update, to=tag)
+    if found.kind is AxisKind.REDUCE and not atomic:
+        _check_reduction(stage, found, tag)
     for other, mark in stage.state.loops.items():
         if mark.thread is thread or (mark.kind is kind is LoopKind.THREAD and _tag(mark) == tag):
             because = f"'{other.name}' is bound to it already, and one index cannot be two loops"
             raise cannot("bind", found, stage, because, "fuse both loops, or bind to another thread axis", to=tag)
-    state = stage.state.with_mark(found, LoopMark(kind, thread))
+    state = stage.state.with_mark(found, LoopMark(kind, thread, atomic=atomic))
     _check_declared(stage.after(state), found, thread)
     if computes_all(state):
         check_extent(stage.after(state), found, kind, declared_domains(state)[found].extent)
@@ -117,14 +120,20 @@ def unroll(stage: StageView, axis: IterVar) -> Change[None]:
 
 
 @primitive
-def parallel(stage: StageView, axis: IterVar) -> Change[None]:
+def parallel(stage: StageView, axis: IterVar, reduce_update: str = "") -> Change[None]:
     """Share the iterations of a loop out among the processor's threads.
 
-    One loop of a stage may be parallel.
+    One loop of a stage may be parallel. A loop that reduces may, where reduce_update="atomic" lets its iterations update
+    their element in memory one after the other, in any order.
 
         for i in range(n): ...    ->    for i in parallel(n): ...
     """
-    return _marked(stage, axis, "parallel"), None
+    if not reduce_update:
+        return _marked(stage, axis, "parallel"), None
+    found = plain_leaf(stage, "update", axis)
+    is_atomic(stage, "parallel", found, reduce_update)
+    _check_alone(stage, found)
+    return stage.state.with_mark(found, LoopMark(LoopKind.PARALLEL, atomic=True)), None
 
 
 @primitive
@@ -220,7 +229,7 @@ def _check_reduction(stage: StageView, axis: IterVar, tag: str) -> None:
     if not tag.startswith("threadIdx"):
         who = "virtual threads" if tag in VIRTUAL_TAGS else "blocks"
         because = f"its iterations combine into one element, and {who} cannot combine what they computed"
-        legal = f"{data_axes_of(stage)}; threadIdx; or s.rfactor, for a data axis to bind"
+        legal = f'{data_axes_of(stage)}; threadIdx; reduce_update="atomic"; or s.rfactor, for a data axis to bind'
         raise cannot("bind", axis, stage, because, legal, to=tag)
     data = (own for own in own_axes(state.op) if own.kind is AxisKind.DATA)
     fused = next((own for own in data if axis in carrying([own], state.relations)), None)

@@ -40,8 +40,9 @@ class Moved:
         return self.state.replace(attach=place, relations=relations, loops=MappingProxyType(marks))
 
     def outside(self, state: StageState, axes: Mapping[IterVar, IterVar]) -> tuple[StageState, tuple[IterVar, ...]]:
-        """Return the record of another stage with the loops outside of its own, and what they are there.
+        """Return the record of another stage with the loops outside of its own, and which of its loops are new.
 
+        Those that take the place of the loops come first, then the pieces of its own axes that stay inside.
         `axes` gives that stage's axis for each axis that the loops are made of.
         """
         copy = dict(axes)
@@ -56,7 +57,7 @@ class Moved:
             relations=(*state.relations, *relations),
             loops=MappingProxyType({**state.loops, **marks}),
         )
-        return changed, loops
+        return changed, (*loops, *(axis for axis in inner if axis not in state.leaves))
 
     def _leaves(self, *axes: IterVar) -> set[IterVar]:
         return carrying(axes, self.state.relations).intersection(self.state.leaves)

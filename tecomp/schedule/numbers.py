@@ -77,7 +77,7 @@ class _Digits:
         high, low, left = [*number], list[Digit](), divisor
         while left > 1 and high:
             digit = high.pop()
-            size = constant(digit.length(self.extents))
+            size = self._size(digit)
             if size is not None and (left % size == 0 or (not high and size <= left)):
                 low.insert(0, digit)
                 left = left // size if left % size == 0 else 1
@@ -89,6 +89,11 @@ class _Digits:
             else:
                 raise NoDigits(node)
         return tuple(high), tuple(low)
+
+    def _size(self, digit: Digit) -> int | None:
+        """Return how many values a digit has, where that is constant; one of an empty axis counts as one value."""
+        size = constant(digit.length(self.extents))
+        return None if size is None else max(size, 1)
 
     def _sum(self, expr: Expr) -> Number:
         """Return a sum whose terms count in steps of what the terms below them reach as one number."""

@@ -68,6 +68,8 @@ def _reason(stage: StageView, axis: IterVar) -> str:
     if axis.kind is AxisKind.DATA:
         if stage.state.layout is not None:
             return "transform_layout said where its elements lie, and beyond the end is no place"
+        if stage.state.group is not None:
+            return f"it is computed at each step of scan '{stage.state.group.name}', and what lies beyond may be of later ones"
         return why_no_memory(stage.state)
     named = [node for end in domain(axis) for node in walk(end)]
     other = next((node.name for node in named if isinstance(node, Var) and node in stage.plan.owner), None)

@@ -38,9 +38,12 @@ PRIMITIVES: Final[dict[str, Primitive]] = {}
 
 
 def primitive(change: Callable[Concatenate[StageView, P], Change[R]]) -> Callable[Concatenate[StageView, P], R]:
-    """Enter `change` in the table and return the method that applies it."""
+    """Enter `change` in the table and return the method that applies it.
+
+    Where its name begins with an underscore, users call another function, which makes the arguments to be written down.
+    """
     signature = inspect.signature(change)
-    name = change.__name__
+    name = change.__name__.lstrip("_")
     PRIMITIVES[name] = Primitive(name, dict(list(signature.parameters.items())[1:]))
 
     @wraps(change)

@@ -26,10 +26,11 @@ def reverse_compute_at(stage: StageView, target: StageView, axis: IterVar) -> Ch
     """Compute the stage in a loop of a stage that it reads: in each iteration, what that iteration is enough for.
 
     The loops of `target` down to `axis` become loops of this stage, with all that was said of them, and what is left of
-    `target` is computed inside; return those loops. So `target` needs memory for one iteration only. Along the axes
-    that these loops are made of, an element may depend on the elements of `target` at its own place alone.
+    `target` is computed inside. Return those loops, and behind them the pieces of this stage's axes that stay inside.
+    So `target` needs memory for one iteration only. Along the axes that these loops are made of, an element may depend
+    on the elements of `target` at its own place alone.
 
-        for io in range(n // 8):            for io in range(n // 8):                  # s[C].reverse_compute_at(s[P], io)
+        for io in range(n // 8):            for io in range(n // 8):                 # s[C].reverse_compute_at(s[P], io)
             for ii in range(8):                 for ii in range(8):
                 for k in range(m):                  for k in range(m):
                     P[io*8 + ii] += A[..]  ->           P[ii] += A[io*8 + ii, k]
@@ -50,7 +51,7 @@ def reverse_compute_at(stage: StageView, target: StageView, axis: IterVar) -> Ch
         because = f"what an iteration of it produces is no range of '{part.name}', which the loop is a part of"
         raise move.refused(because, "loops with the outer pieces of splits first, and fused loops whole")
     consumer, loops = moved.outside(stage.state, move.matching())
-    return (consumer, moved.inside(At(stage.origin, loops[-1]))), loops
+    return (consumer, moved.inside(At(stage.origin, loops[len(move.loops) - 1]))), loops
 
 
 class _Move:
@@ -129,7 +130,8 @@ class _Move:
         axis, exact = own[next(iter(reads))], Exact()
         extents = [domain(part).extent for part in (axis, along)]
         if not can_prove(make.eq(*map(exact, extents))):
-            because = f"'{axis.name}' of '{made.name}' has the extent {show(extents[0])}, and '{along.name}' {show(extents[1])}"
+            lengths = " and ".join(map(show, extents))
+            because = f"'{axis.name}' of '{made.name}' and '{along.name}' have the extents {lengths}"
             raise self.refused(because, "stages of one extent along the loops that move")
         if axis not in self.stage.state.positions():
             because = f"'{axis.name}' of '{made.name}' gets new loops, and {why_no_leaf(self.stage, axis)}"

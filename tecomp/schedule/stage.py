@@ -62,6 +62,15 @@ class LoopMark(NamedTuple):
     thread: IterVar | None = None
     pragmas: tuple[tuple[str, Any], ...] = ()
     prefetches: tuple[Prefetch, ...] = ()
+    atomic: bool = False
+    """Whether its iterations, which combine into one element, update that atomically."""
+
+    @property
+    def keeps_length(self) -> bool:
+        """Whether the loop is as long as was asked even where fewer iterations do: others share its threads, or its
+        thread axis was declared to have so many."""
+        declared = self.thread is not None and self.thread.dom is not None
+        return self.kind is LoopKind.THREAD or declared
 
 
 IN_ORDER: Final = (LoopKind.SERIAL, LoopKind.UNROLLED)

@@ -30,17 +30,18 @@ def transform_layout(stage: StageView, mapping: Mapping) -> Axes:
     data axes keep their names: reads of the tensor follow by themselves. In memory of its own a tensor may have gaps,
     where a constant does not divide an extent.
 
-        for i in range(8):             for i.outer in range(2):          # transform_layout(lambda i, j: [i // 4, j, i % 4])
-            for j in range(m):             for j in range(m):
-                B[i, j] = ...  ->              for i.inner in range(4):
-                                                   B[i.outer, j, i.inner] = ...
+        for i in range(8):              for i.outer in range(2):                   # lambda i, j: [i // 4, j, i % 4]
+            for j in range(m):              for j in range(m):
+                B[i, j] = ...   ->              for i.inner in range(4):
+                                                    B[i.outer, j, i.inner] = ...
     """
     asked = f"transform_layout: '{stage.name}'"
     found = index_map(asked, mapping, [f"i{number}" for number in range(stage.origin.output(0).ndim)])
     return _transform_layout(stage, found)
 
 
-def _change(stage: StageView, mapping: IndexMap) -> Change[Axes]:
+@primitive
+def _transform_layout(stage: StageView, mapping: IndexMap) -> Change[Axes]:
     asked = f"transform_layout: '{stage.name}'"
     _check_own_layout(stage, asked)
     layout = _layout(stage, asked, mapping)
@@ -56,10 +57,6 @@ def _change(stage: StageView, mapping: IndexMap) -> Change[Axes]:
     others = tuple(leaf for leaf in state.leaves if leaf not in stage.op.axis)
     state = state.replace(axes=(*state.axes, *made), leaves=(*loops, *others), relations=(*state.relations, *relations))
     return state, loops
-
-
-_change.__name__ = "transform_layout"
-_transform_layout = primitive(_change)
 
 
 def _check_own_layout(stage: StageView, asked: str) -> None:

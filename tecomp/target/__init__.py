@@ -1,8 +1,8 @@
 """Targets: what a program is built for, and what that hardware allows.
 
-    tecomp.build(s, args, target="cuda -arch=sm_90a")
-    with tecomp.target.Target("llvm -mcpu=x86-64-v3"):
-        tecomp.build(s, args)
+tecomp.build(s, args, target="cuda -arch=sm_90a")
+with tecomp.target.Target("llvm -mcpu=x86-64-v3"):
+    tecomp.build(s, args)
 """
 
 from __future__ import annotations

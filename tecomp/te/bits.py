@@ -12,21 +12,31 @@ from ..ir.node import Expr
 
 
 def reinterpret(dtype: str, value: Any) -> Expr:
-    """Return the number of type `dtype` that has the bits of `value`; both types are of one width."""
+    """Return the number of type `dtype` that has the bits of `value`; both types are of one width.
+
+    Of a vector, each lane in an element type of its width; or all lanes as those of a vector of as many bits, the
+    lowest first: int8x4 as int32.
+    """
     kind, operand = dtype_of("te.reinterpret", dtype), make.convert(value)
-    kind = kind.with_lanes(operand.dtype.lanes)
-    if kind.bits != operand.dtype.bits or kind.is_bool or operand.dtype.is_bool:
+    if kind.lanes == 1 and kind.bits == operand.dtype.bits:
+        kind = kind.with_lanes(operand.dtype.lanes)
+    if kind.bits * kind.lanes != operand.dtype.bits * operand.dtype.lanes or kind.is_bool or operand.dtype.is_bool:
         raise UserTypeError(
             f"te.reinterpret of {operand!r} as {kind}",
             because=f"it is {operand.dtype}, of other bits",
             legal=f"a number type of {operand.dtype.bits} bits, or .astype",
         )
-    return operand if kind is operand.dtype else make.call("reinterpret", kind, operand)
+    if kind is operand.dtype:
+        return operand
+    return make.call("reinterpret" if kind.lanes == operand.dtype.lanes else "regroup", kind, operand)
 
 
 def dp4a(vec1: Any, vec2: Any, acc: Any = 0) -> Expr:
-    """Return acc plus the sum of the products of four bytes: all three int32 (bytes with sign), or all uint32."""
-    a, b = make.pair(vec1, vec2)
+    """Return acc plus the sum of the products of four bytes: all three int32 (bytes with sign), or all uint32.
+
+    The bytes may be given as int8x4, or as uint8x4 where acc is uint32.
+    """
+    a, b = make.pair(*(_packed(make.convert(value)) for value in (vec1, vec2)))
     c = make.convert(acc, a.dtype)
     if a.dtype.element not in ("int32", "uint32") or c.dtype.element is not a.dtype.element:
         raise UserTypeError(
@@ -35,6 +45,11 @@ def dp4a(vec1: Any, vec2: Any, acc: Any = 0) -> Expr:
             legal="three int32, or three uint32, each of the first two with four bytes in it: te.reinterpret",
         )
     return make.call("dp4a", a.dtype, a, b, c)
+
+
+def _packed(value: Expr) -> Expr:
+    """Return four bytes as one number of 32 bits."""
+    return reinterpret(f"{value.dtype.kind}32", value) if value.dtype in ("int8x4", "uint8x4") else value
 
 
 def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Expr:

@@ -44,7 +44,7 @@ class DeclaredBuffer(Buffer):
 
     @property
     def data(self) -> Expr:
-        """The address that `elem_offset` counts from, of element 0 without one, for a function that reads and writes."""
+        """The address that `elem_offset` counts from, for reading and writing; without one, that of element 0."""
         return self.access_ptr("rw", offset=0 if self.elem_offset is None else make.sub(0, self.elem_offset))
 
     def access_ptr(
@@ -116,7 +116,7 @@ class DeclaredBuffer(Buffer):
         return kind
 
     def _lanes(self, verb: str, begin: Any, lanes: int) -> tuple[Expr, ...]:
-        """Return the indices of that many elements from `begin` on along the last dimension."""
+        """Return the indices of that many elements from `begin` on, along the last dimension and then the next row."""
         indices = self.indices(verb, begin)
         if lanes in (1, self.dtype.lanes):
             return indices
@@ -127,7 +127,19 @@ class DeclaredBuffer(Buffer):
                 legal="a scalar index, and a buffer of one dimension or more",
             )
         last = indices[-1]
-        return (*indices[:-1], E.Ramp(last, make.const(1, last.dtype), lanes))
+        lane = E.Ramp(last, make.const(1, last.dtype), lanes)
+        row = self.shape[-1]
+        if self.strides is None and isinstance(row, E.Const) and int(row.value) < lanes:
+            return self._over_rows(indices[:-1], lane)
+        return (*indices[:-1], lane)
+
+    def _over_rows(self, indices: tuple[Expr, ...], lane: Expr) -> tuple[Expr, ...]:
+        """Return the indices of lanes that go on from row to row: these lie one behind the other."""
+        found: list[Expr] = []
+        for index, extent in zip(reversed(indices), reversed(self.shape[1:]), strict=True):
+            found.insert(0, make.floormod(lane, extent))
+            lane = make.add(index, make.floordiv(lane, extent))
+        return (lane, *found)
 
 
 def decl_buffer(

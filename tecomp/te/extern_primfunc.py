@@ -44,7 +44,8 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: Func, **kwargs: A
         DeclaredBuffer(output.name, shape, output.dtype)
         for output, shape in zip(primfunc.outputs, results, strict=True)
     ]
-    return extern(results, tensors, body, out_buffers=outs, **{"name": primfunc.name, **kwargs})
+    kwargs.setdefault("name", primfunc.name)
+    return extern(results, tensors, body, out_buffers=outs, **kwargs)
 
 
 def _arrays_read(asked: str, func: Func, tensors: Sequence[Tensor]) -> list[Buffer]:

@@ -1,7 +1,7 @@
 """The axes of a scan's states along which steps are independent: element i of a step comes from elements i only.
 
-    update[t, i] = state[t - 1, i] + X[t, i]        i is fixed
-    update[t, i] = state[t - 1, i + 1]              i is not
+update[t, i] = state[t - 1, i] + X[t, i]        i is fixed
+update[t, i] = state[t - 1, i + 1]              i is not
 """
 
 from __future__ import annotations

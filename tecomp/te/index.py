@@ -99,10 +99,20 @@ def _access(node: E.TensorRead | E.Load | E.Address, operands: list[Expr]) -> Ex
 
 
 def _index(operand: Expr) -> Expr:
-    """Return an integer as an index; of a ramp, each part of it."""
+    """Return an integer as an index; of a vector made of ramps, each part of it."""
     if isinstance(operand, E.Ramp):
         return E.Ramp(make.index(operand.base), make.index(operand.stride), operand.lanes)
+    if isinstance(operand, E.Broadcast):
+        return E.Broadcast(make.index(operand.value), operand.lanes)
+    build = _ARITHMETIC.get(type(operand))  # pyright: ignore[reportArgumentType]
+    if build is not None and operand.dtype.lanes > 1 and operand.dtype.is_integer and _is_of_ramps(operand):
+        return build(*map(_index, operand.operands()))
     return make.index(operand)
+
+
+def _is_of_ramps(vector: Expr) -> bool:
+    """Return whether a vector is made of ramps and scalars, and not of data."""
+    return not any(isinstance(node, (E.Load, E.TensorRead, E.Call)) for node in walk(vector))
 
 
 def is_exact(dtype: DType) -> bool:

@@ -15,7 +15,7 @@ from ..dtype import DType
 from ..errors import UserError, UserTypeError
 from ..ir import make
 from ..ir.axis import AxisKind, IterVar
-from ..ir.expr import Const, Reduce, Var
+from ..ir.expr import Combiner, Const, Reduce, Var
 from ..ir.node import Expr
 from .shape import plain
 from .symbol import max_value, min_value
@@ -83,7 +83,7 @@ class Reducer:
             known = self._combinations[dtypes] = self._combination(dtypes)
         return known
 
-    def makes(self, combination: Combination) -> bool:
+    def makes(self, combination: Combiner) -> bool:
         """Return whether values join in this way by this reducer."""
         return any(combination is known for known in self._combinations.values())
 

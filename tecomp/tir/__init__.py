@@ -19,6 +19,7 @@ from ..te.reducers import max, min, sum
 from ..te.symbol import const, infinity, max_value, min_value
 from ..te.symbol import var as Var
 from . import ir_builder, stmt_functor
+from . import nodes as _nodes
 from .foreign import (
     call_extern,
     call_intrin,
@@ -28,17 +29,17 @@ from .foreign import (
     call_pure_extern,
 )
 from .nodes import *
-from .nodes import NODES as _NODES
 from .wmma import tvm_fill_fragment, tvm_load_matrix_sync, tvm_mma_sync, tvm_store_matrix_sync
 
 __all__ = [
     "Buffer", "Select", "Var", "all", "any", "call_extern", "call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin",
-    "call_packed", "call_pure_extern", "const", "decl_buffer", "dp4a", "if_then_else", "infinity", "ir_builder", "likely",
-    "max", "max_value", "min", "min_value", "q_multiply_shift", "q_multiply_shift_per_axis", "reinterpret",
+    "call_packed", "call_pure_extern", "const", "decl_buffer", "dp4a", "if_then_else", "infinity", "ir_builder",
+    "likely", "max", "max_value", "min", "min_value", "q_multiply_shift", "q_multiply_shift_per_axis", "reinterpret",
     "stmt_functor", "sum", "tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_store_matrix_sync",
     "vectorcombine", "vectorhigh", "vectorlow",
 ]  # fmt: skip
-__all__ += [*_math.__all__, *_NODES]
+__all__ += _math.__all__
+__all__ += _nodes.__all__
 
 
 def __getattr__(name: str) -> object:

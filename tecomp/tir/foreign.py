@@ -15,7 +15,6 @@ from ..ir.foreign import FUNCTIONS, UNNAMED
 from ..ir.interpret_calls import CALLS
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
-from ..location import caller
 from .wmma import MATRIX_FUNCTIONS
 
 _UINT32: Final = DType("uint32")
@@ -136,34 +135,3 @@ def _argument(arg: Any, result: DType = FLOAT32) -> Expr:
 
 def _is_zero(value: Expr) -> bool:
     return isinstance(value, E.Const) and value.value == 0
-
-
-def register_func(name: str, f: Callable[..., Any] | None = None, override: bool = False) -> Any:
-    """Give a Python function the name under which programs call it; a decorator where `f` is left out.
-
-    @tecomp.register_func("my.sort")
-    def sort(x, out): out[:] = numpy.sort(x)
-    """
-    if not isinstance(name, str) or not name or name.startswith(UNNAMED):
-        raise UserTypeError(
-            f"register_func({name!r})", because="a name is a text of at least one character", legal='"my.sort"'
-        )
-
-    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        if not callable(function):
-            raise UserTypeError(
-                f"register_func({name!r}) of {function!r}",
-                because=f"it is a {type(function).__name__}",
-                legal="a function",
-            )
-        if name in FUNCTIONS and FUNCTIONS[name] is not function and not override:
-            raise UserError(
-                f"register_func({name!r})",
-                because="another function has this name",
-                legal="another name, or override=True",
-                location=caller(),
-            )
-        FUNCTIONS[name] = function
-        return function
-
-    return enter if f is None else enter(f)

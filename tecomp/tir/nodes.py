@@ -9,7 +9,7 @@ Where a name stands for a value that an expression makes (tir.Cast, tir.IntImm),
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from ..ir import expr as E
 from ..ir import make
@@ -87,10 +87,9 @@ def post_order_visit(root: Any, visit: Callable[[Any], Any]) -> None:
             stack.extend((part, False) for part in reversed(parts))
 
 
-NODES: Final = (
-    *("Add", "Allocate", "And", "BufferLoad", "BufferStore", "Call", "Cast", "Div", "EQ", "Evaluate", "FloatImm"),
-    *("FloorDiv", "FloorMod", "For", "ForKind", "GE", "GT", "IfThenElse", "IntImm", "IterVar", "LE", "LT", "LetStmt"),
-    *("Max", "Min", "Mod", "Mul", "NE", "Not", "Or", "PrimExpr", "PrimFunc", "ProducerLoad", "Range", "Reduce"),
-    *("SeqStmt", "Stmt", "Sub", "post_order_visit"),
-)
-__all__ = [*NODES]
+__all__ = [
+    "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "Allocate", "And", "BufferLoad", "BufferStore", "Call", "Cast", "Div",
+    "Evaluate", "FloatImm", "FloorDiv", "FloorMod", "For", "ForKind", "IfThenElse", "IntImm", "IterVar", "LetStmt",
+    "Max", "Min", "Mod", "Mul", "Not", "Or", "PrimExpr", "PrimFunc", "ProducerLoad", "Range", "Reduce", "SeqStmt",
+    "Stmt", "Sub", "post_order_visit",
+]  # fmt: skip

@@ -75,7 +75,10 @@ def tvm_mma_sync(
 ) -> Expr:
     """Return d = a @ b + c, of one matrix of each fragment; d may be c."""
     asked = "tvm_mma_sync"
-    d, a, b, c = (_fragment(asked, of, "w" if n == 0 else "r") for n, of in enumerate((fragment_d, fragment_a, fragment_b, fragment_c)))
+    d, a, b, c = (
+        _fragment(asked, of, "w" if n == 0 else "r")
+        for n, of in enumerate((fragment_d, fragment_a, fragment_b, fragment_c))
+    )
     sizes = [_elements(part.buffer) for part in (d, a, b, c)]
     wanted = (ACCUMULATOR, MATRIX_A, MATRIX_B, ACCUMULATOR)
     for shape in WMMA_SHAPES:
@@ -111,7 +114,9 @@ def _address(asked: str, value: Any, mode: str) -> E.Address:
         found = E.Address(found, (), make.const(0, INT32), mode)
     if isinstance(found, E.Address):
         return E.Address(found.buffer, found.indices, found.offset, mode)
-    raise UserTypeError(f"{asked} at {value!r}", because="it is no address", legal='buffer.access_ptr("r"), buffer.data')
+    raise UserTypeError(
+        f"{asked} at {value!r}", because="it is no address", legal='buffer.access_ptr("r"), buffer.data'
+    )
 
 
 def _fragment(asked: str, value: Any, mode: str) -> E.Address:

@@ -1,7 +1,7 @@
 """The passes of the pipeline, and the context that changes what they do.
 
-    with tecomp.transform.PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}, disabled_pass=["share"]):
-        tecomp.build(s, args)
+with tecomp.transform.PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}, disabled_pass=["share"]):
+    tecomp.build(s, args)
 """
 
 from __future__ import annotations

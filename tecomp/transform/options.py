@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from ..errors import UserError, UserTypeError
+from ..errors import InternalError, UserError, UserTypeError
 from ..ir.func import Func, Level
+from ..ir.verify import verify
 from ..passes import one_lane, unroll
 from ..passes.check_accesses import run as check_accesses
 from ..passes.manager import Pass
@@ -132,11 +133,14 @@ class OwnPass:
     function: Callable[[Func], Func]
 
     def __call__(self, func: Func, target: Target) -> Func:
-        """Return what the function makes of `func`; UserTypeError where that is no program."""
-        made = self.function(func)
+        """Return what the function makes of `func`; UserError where that is no program, or no well-formed one."""
+        made, asked = self.function(func), f"PassContext: the pass {self.name}"
         if not isinstance(made, Func):
-            asked = f"PassContext: the pass {self.name}"
             raise UserTypeError(asked, f"it returned a {type(made).__name__}", "a Func: func.with_body(...)")
+        try:
+            verify(made)
+        except InternalError as error:
+            raise UserError(asked, f"it made a program that is not well formed: {error.because}", ir=error.ir) from None
         return made
 
     @property
@@ -147,11 +151,13 @@ class OwnPass:
 
 def _added(rows: Rows, value: Any) -> Rows:
     name = "tir.add_lower_pass"
-    for entry in value if isinstance(value, (list, tuple)) else [value]:
+    entries: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
+    for entry in entries:
         if not isinstance(entry, (list, tuple)) or len(entry) != 2 or entry[0] not in PHASES or not callable(entry[1]):
             legal = f"pairs (phase, function of a Func), phases {', '.join(map(str, PHASES))}"
             raise UserTypeError(f"PassContext: {name}={value!r}", f"{entry!r} is no pass with its phase", legal)
-        own, before = OwnPass(entry[1]), PHASES[entry[0]]
+        phase, function = entry
+        own, before = OwnPass(function), PHASES[phase]
         row = Pass(own.name, own, ("llvm", "cuda"), Level.LOOPS, "the user put it here")
         at = next((at for at, other in enumerate(rows) if other.name == before), len(rows))
         rows = (*rows[:at], row, *rows[at:])
@@ -159,9 +165,7 @@ def _added(rows: Rows, value: Any) -> Rows:
 
 
 OPTIONS: Final[dict[str, Option]] = {
-    "tir.disable_vectorize": _switch(
-        "tir.disable_vectorize", lambda rows: replaced(rows, "vectorize", one_lane.run)
-    ),
+    "tir.disable_vectorize": _switch("tir.disable_vectorize", lambda rows: replaced(rows, "vectorize", one_lane.run)),
     "tir.UnrollLoop": Option("a dict: " + ", ".join(_UNROLL), _unrolled),
     "tir.LoopPartition": Option("a dict: partition_const_loop=True", _partitioned),
     "tir.instrument_bound_checkers": _switch("tir.instrument_bound_checkers", _checked),

@@ -163,6 +163,20 @@ def test_a_branch_knows_its_condition() -> None:
     assert repr(simplify(guarded)) == "A[x] if x < n else A[x - n]"
 
 
+def test_a_constant_condition() -> None:
+    facts = NO_FACTS.assume(expr("x == 7"))
+    yes, no = expr("y < n"), expr("y < x")
+    assert simplify(E.IfElse(make.TRUE, yes, no), facts) is yes
+    assert simplify(E.And(make.TRUE, yes), facts) is yes
+    assert simplify(E.Or(make.FALSE, yes), facts) is yes
+
+
+def test_a_condition_that_protects_a_read_stays() -> None:
+    for text in ("0 < x and A[x - 1] < 2.0 and 4 < x", "x < 1 or A[x - 1] < 2.0 or x < 5"):
+        assert simplify(expr(text)) is expr(text)
+    assert repr(simplify(expr("A[x] < 2.0 and 0 < x and 4 < x"))) == "A[x] < 2.0 and 4 < x"
+
+
 def test_a_select_does_not_unguard_what_it_evaluates_anyway() -> None:
     read = expr("select(x < n, A[x] if x < n else 0.0, 0.0)")
     assert simplify(read) is read

@@ -139,7 +139,7 @@ def test_a_chain_of_padded_convolutions(shape):
     def convolved(X, name):
         padded = te.compute(
             (h + 2, w + 2),
-            lambda y, x: te.if_then_else(te.all(1 <= y, y <= h, 1 <= x, x <= w), X[y - 1, x - 1], 0.0),
+            lambda y, x: te.if_then_else(te.all(y >= 1, y <= h, x >= 1, x <= w), X[y - 1, x - 1], 0.0),
             name=f"{name}_padded",
         )
         ry, rx = te.reduce_axis((0, 3), name="ry"), te.reduce_axis((0, 3), name="rx")

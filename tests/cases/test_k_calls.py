@@ -161,7 +161,7 @@ def test_a_stage_without_threads(refused, call):
     with refused("""
         stage C has no axis bound to a block or thread
           because: all work of a CUDA program is done by kernels
-          legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage
+          legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body
         """):
         getattr(tecomp, call)(s, [A, C], target=CUDA)
 
@@ -175,7 +175,7 @@ def test_one_stage_of_two_without_threads(refused):
     with refused("""
         stage B has no axis bound to a block or thread
           because: all work of a CUDA program is done by kernels
-          legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage
+          legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body
         """):
         tecomp.build(s, [A, C], target=CUDA)
 

@@ -145,7 +145,9 @@ def test_without_threads() -> None:
     with pytest.raises(ScheduleError) as caught:
         tecomp.build(s, [a, b], target=TARGET)
     assert caught.value.asked == "stage row_sums has no axis bound to a block or thread"
-    assert caught.value.legal == "s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage"
+    assert caught.value.legal == (
+        "s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body"
+    )
 
 
 def test_threads_on_a_cpu() -> None:

@@ -49,7 +49,9 @@ def factors(m: int, n: int, k: int, kind: tuple[Any, ...]) -> tuple[np.ndarray, 
 
 def small(kind: tuple[Any, ...]) -> Any:
     factor, result, layout, shape = kind
-    return matmul(32, 64, 32, factor=factor, result=result, b_layout=layout, shape=shape, block=(32, 32, 32), warp=(32, 32))
+    return matmul(
+        32, 64, 32, factor=factor, result=result, b_layout=layout, shape=shape, block=(32, 32, 32), warp=(32, 32)
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

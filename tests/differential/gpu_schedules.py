@@ -11,6 +11,7 @@ from tecomp.errors import ScheduleError
 from tecomp.te.tensor import ScanOp
 
 from .draw import Case, Draw
+from .memory import laid_out
 
 DIMENSIONS = "xyz"
 ROLES = ("both", "both", "both", "block", "thread", "serial")
@@ -57,7 +58,7 @@ def random_gpu_schedule(case: Case, draw: Draw) -> Any:
         rank = len(data_axes(stage))
         plan = plans.setdefault(rank, kernel_plan(rank, draw)) if alike else kernel_plan(rank, draw)
         bind(stage, plan)
-    return schedule
+    return laid_out(schedule, case.stages, draw)
 
 
 def data_axes(stage: Any) -> list[Any]:

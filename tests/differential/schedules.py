@@ -9,14 +9,19 @@ from tecomp.errors import ScheduleError
 
 from .dataflow import rewritten
 from .draw import Case, Draw
+from .memory import laid_out
 
 TRIES = 40
 
 
-def random_schedule(case: Case, draw: Draw) -> Any:
-    """Return a schedule of `case` with random primitives on every stage."""
+def random_schedule(case: Case, draw: Draw, early: Any = None, late: Any = None) -> Any:
+    """Return a schedule of `case` with random primitives on every stage.
+
+    `early` is called before loops are scheduled and returns what to schedule, `late` when all is placed.
+    """
     schedule = te.create_schedule([tensor.op for tensor in case.expected])
     stages = rewritten(schedule, case, draw)
+    stages = stages if early is None else early(schedule, stages, case, draw)
     for tensor in stages:
         if _inlined(schedule, tensor, case, draw):
             continue
@@ -27,7 +32,9 @@ def random_schedule(case: Case, draw: Draw) -> Any:
     for tensor in stages:
         if draw.rng.random() < 0.4:
             _attempt(lambda stage: _placed(schedule, stage, draw), schedule[tensor])
-    return schedule
+    if late is not None:
+        late(schedule, stages, draw)
+    return laid_out(schedule, stages, draw)
 
 
 def _attempt(primitive: Any, stage: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tecomp.dtype import BOOL, INDEX, DType
 from tecomp.ir import expr as E
 from tecomp.ir.func import Func, Level
+from tecomp.ir.join import Join
 from tecomp.ir.make import (
     TRUE,
     broadcast,
@@ -24,7 +25,7 @@ from tecomp.ir.make import (
     truncmod,
 )
 from tecomp.ir.node import Expr
-from tecomp.ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from tecomp.ir.stmt import Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from tecomp.location import Location
 
 F32, F16, BF16, F64, I8, I32, I64, U8, U32 = map(
@@ -204,6 +205,40 @@ def calls() -> Func:
     return Func("calls", (X,), (X,), loop(i, body), Level.LOOPS)
 
 
-PROGRAMS: dict[str, Callable[[], Func]] = {
-    made.__name__: made for made in (scale, loops, scalars, names, strided, vectors, scan, reverse, flat, calls)
-} | {"reverse_flat": lambda: reverse(Level.FLAT)}
+def parts() -> Func:
+    """Pairs that threads fold apart, of which the greatest wins, then in the lanes of a kernel."""
+    n = size("n")
+    X, Y = Buffer("X", (n, at(8)), F32), Buffer("Y", (n,), I32)
+    index, value = Buffer("index", (), I32, "local"), Buffer("value", (), F32, "local")
+    a, b, p, q = E.Var("x0", I32), E.Var("y0", I32), E.Var("x1", F32), E.Var("y1", F32)
+    wins = p >= q
+    join = Join((a, p), (b, q), (select(wins, a, b), maximum(p, q)), (const(-1, I32), const(float("-inf"), F32)))
+    i, t = axis("i", n), axis("t", at(8))
+    new = select(load(X, (i, t)) > load(value, ()), cast("int32", t), load(index, ()))
+    fold = Seq((store(index, (), new), store(value, (), maximum(load(value, ()), load(X, (i, t))))))
+    thread = For(t, LoopKind.THREAD, fold, "threadIdx.x")
+    body = Seq((Across(("threadIdx.x",), (index, value), join, thread), store(Y, (i,), load(index, ()))))
+    block = For(i, LoopKind.THREAD, Alloc(index, Alloc(value, body)), "blockIdx.x")
+    return Func("parts", (X, Y), (Y,), block, Level.LOOPS)
+
+
+def lanes() -> Func:
+    """What lanes of a warp exchange."""
+    X = Buffer("X", (at(32),), F32)
+    t, held = axis("threadIdx.x", 32), Buffer("held", (), F32, "local")
+    mine, mask = load(held, ()), call("shift_right", "uint32", const(-1 % (1 << 32), U32), const(0, U32))
+    other = call("shuffle", "float32", mine, (t + 1) % 32, mask)
+    body = Seq(
+        (
+            store(held, (), load(X, (t,))),
+            store(held, (), mine + call("shuffle_xor", "float32", mine, at(16), at(-1))),
+            store(X, (t,), other),
+        )
+    )
+    return Func("lanes", (X,), (X,), Launch((("threadIdx.x", t),), Alloc(held, body)), Level.DEVICE)
+
+
+HAND_MADE = (scale, loops, scalars, names, strided, vectors, scan, reverse, flat, calls, parts, lanes)
+PROGRAMS: dict[str, Callable[[], Func]] = {made.__name__: made for made in HAND_MADE} | {
+    "reverse_flat": lambda: reverse(Level.FLAT)
+}

@@ -52,6 +52,8 @@ BAD = [
     (HEAD + "    Y[0] = min(X[0])\n", "line 2, column 12: 1 arguments where 2 stand"),
     (HEAD + "    Y[ramp(0, 1, n)] = X[0]\n", "line 2, column 18: the number of lanes is a positive integer"),
     (HEAD + "    Y[0] = X[0].exp()\n", "line 2, column 12: only names are called"),
+    (HEAD + "    address(X, 'x')\n", "line 2, column 16: no mode of an address | 'r', 'w', 'rw'"),
+    (HEAD + "    address(3, 'r')\n", "line 2, column 13: no buffer '' is in scope | X, Y"),
     (HEAD + "    while n:\n        pass\n", "line 2, column 5: While is not part of the notation"),
     (
         HEAD + "    for i in n:\n        pass\n",
@@ -63,7 +65,18 @@ BAD = [
         "line 2, column 28: a loop has pragmas=[(name, value), ...]",
     ),
     (HEAD + "    for i in range(n, pragmas=[1]):\n        pass\n", "line 2, column 32: a pragma is (name, value)"),
-    (HEAD + "    with open(n):\n        pass\n", "line 2, column 10: no such block | launch(...), scope()"),
+    (
+        HEAD + "    with open(n):\n        pass\n",
+        "line 2, column 10: no such block | launch(...), across(...), scope()",
+    ),
+    (
+        HEAD + "    with across(['threadIdx.x'], [X]):\n        pass\n",
+        "line 2, column 10: across takes threads, buffers, start values and how two of them join",
+    ),
+    (
+        HEAD + "    with across(['threadIdx.x'], [X], [0.0], lambda x: x):\n        pass\n",
+        "line 2, column 10: across of 1 buffers joins as many values with as many others",
+    ),
     (HEAD + "    with launch(x=n):\n        pass\n", "line 2, column 19: no thread axis 'x' | blockIdx_x, "),
     (HEAD + "    with launch(blockIdx_x=n) as (a, b):\n        pass\n", "line 2, column 10: 1 thread axes and 2 names"),
     (HEAD + "    X.a = 3\n", "line 2, column 5: a store is B[indices] = value"),

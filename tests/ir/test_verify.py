@@ -11,8 +11,9 @@ from tecomp.errors import InternalError
 from tecomp.ir import expr as E
 from tecomp.ir import make as M
 from tecomp.ir.func import Func, Level
+from tecomp.ir.join import Join
 from tecomp.ir.node import Expr
-from tecomp.ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt
+from tecomp.ir.stmt import Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt
 from tecomp.ir.verify import verify
 from tecomp.ir.visit import walk
 from tecomp.ir.wellformed import QUESTIONS
@@ -25,6 +26,11 @@ one, x = M.const(1.0, FLOAT32), M.load(Y, (i,))
 p = x < 1.0
 ramp = E.Ramp(i, at(1), 4)
 L, D, F = Level
+
+P, V = Buffer("P", (), FLOAT32, "local"), Buffer("V", (at(4),), FLOAT32, "local")
+W = Buffer("W", (), DType("int32"), "local")
+lhs, rhs = E.Var("x", FLOAT32), E.Var("y", FLOAT32)
+SUM = Join((lhs,), (rhs,), (lhs + rhs,), (M.const(0.0, FLOAT32),))
 
 
 def setting(value: Expr) -> Stmt:
@@ -56,6 +62,9 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("'X' indexed by 2 and 4 lanes", doing(E.Load(X, (ramp, E.Ramp(i, at(1), 2)), M.TRUE)), L),
     ("'Y' masked by boolx2", doing(E.Load(Y, (ramp,), E.Broadcast(p, 2))), L),
     ("'Y' masked by index", loop(i, store(Y, (i,), x, i)), L),
+    ("the address of 'X' of rank 2 with 1 indices", doing(E.Address(X, (i,), at(0), "r")), L),
+    ("the address of 'Y' of rank 1 with 1 indices", Evaluate(E.Address(Y, (M.const(1),), M.const(0), "r")), F),
+    ("the address of 'Y' at float32", doing(E.Address(Y, (), x, "r")), L),
     ("float32 stored to 'Z', which takes int32", loop(i, store(Z, (i,), x)), L),
     ("float32 stored to 'Y', which takes float32x4", loop(i, store(Y, (ramp,), x)), L),
     ("if of index", loop(i, If(i, Seq(()))), L),
@@ -71,6 +80,10 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("a launch at level loops", Launch((("threadIdx.x", t),), Seq(())), L),
     ("a launch inside a launch", Launch((("blockIdx.x", i),), Launch((("threadIdx.x", t),), Seq(()))), D),
     ("const of type index", Evaluate(at(1)), F),
+    ("parts of int32 joined as float32", Alloc(W, Across((), (W,), SUM, Seq(()))), L),
+    ("a part in 'V: float32[4] in local'", Alloc(V, Across((), (V,), SUM, Seq(()))), L),
+    ("a join of parts at level flat", Alloc(P, Across((), (P,), SUM, Seq(()))), F),
+    ("buffer 'P' is used outside its scope", Across((), (P,), SUM, Seq(())), L),
     ("tensorread in a lowered program", doing(E.TensorRead(Y, (i,))), L),
     ("variable 'i' is used outside its scope", Seq((loop(i, Seq(())), store(Y, (i,), one))), L),
     ("variable 'i' is used outside its scope", store(Y, (stray,), one), L),
@@ -78,6 +91,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("buffer 'T' is used outside its scope", store(T := Buffer("T", (), FLOAT32), (), one), L),
     ("buffer 'T' is used outside its scope", Seq((Alloc(T, Seq(())), store(T, (), one))), L),
     ("buffer 'T' is used outside its scope", store(Y, (at(0),), M.load(T, ())), L),
+    ("buffer 'T' is used outside its scope", Evaluate(E.Address(T, (), at(0), "r")), L),
     ("'i' is bound inside its own scope", loop(i, loop(i, Seq(()))), L),
     ("'T' is bound inside its own scope", Alloc(T, Alloc(T, Seq(()))), L),
 ]

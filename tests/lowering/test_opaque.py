@@ -246,3 +246,17 @@ def test_a_variable_of_its_body_must_be_an_argument(refused) -> None:
     """,
     ):
         tecomp.lower(s, [A, C])
+
+
+def test_a_program_whose_threads_reduce() -> None:
+    X, k = te.placeholder((m, 64), name="X"), te.reduce_axis((0, 64), name="k")
+    Y = te.compute((m,), lambda i: te.sum(X[i, k], axis=k), name="Y")
+    s = te.create_schedule(Y.op)
+    s[Y].bind(Y.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[Y].bind(k, te.thread_axis("threadIdx.x"))
+    A = te.placeholder((n, 64), name="A")
+    C = te.extern_primfunc([A], tecomp.lower(s, [X, Y], name="rows"))
+    program = tecomp.lower(te.create_schedule(C.op), [A, C])
+    a, c = random(3, 64), np.zeros(3, "float32")
+    interpret(program, a, c)
+    np.testing.assert_allclose(c, a.sum(axis=1), rtol=1e-5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .row import Row, section
 
-_CONTEXT = 'with tvm.transform.PassContext(config={OPTION}): check(t, [A, D], less)'
+_CONTEXT = "with tvm.transform.PassContext(config={OPTION}): check(t, [A, D], less)"
 
 
 def option(name: str, value: str = "True") -> Row:

@@ -31,7 +31,10 @@ def filled(tensor: Any, seed: int) -> np.ndarray:
 def arrays(args: Sequence[Any]) -> list[Any]:
     """Return arguments for a call: inputs filled, outputs of zeros, 3 for a scalar."""
     given = [3 if isinstance(arg, Var) else filled(arg, at) for at, arg in enumerate(args)]
-    return [value if isinstance(arg, Var) or is_input(arg) else np.zeros_like(value) for value, arg in zip(given, args, strict=True)]
+    return [
+        value if isinstance(arg, Var) or is_input(arg) else np.zeros_like(value)
+        for value, arg in zip(given, args, strict=True)
+    ]
 
 
 def agree(got: Sequence[Any], wants: Any) -> None:
@@ -88,7 +91,7 @@ def doubling() -> Any:
 
 
 @te.hybrid.script
-def plus_one(a):  # noqa: ANN001, ANN201
+def plus_one(a):
     b = output_tensor(a.shape, a.dtype)  # noqa: F821
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -111,5 +114,14 @@ def kit() -> dict[str, Any]:
         "sums": lambda a: (a * 2 + 1).sum(1), "doubled": lambda a: a * 2 + 1, "less": lambda a: a * 2 - 2,
         "n": n, "A": A, "B": B, "C": C, "D": D, "k": k, "X": X, "Y": Y,
     }  # fmt: skip
-    own = {"file": lambda: Path(_FOLDER.name) / "f.o", "check": check, "gives": gives, "launched": launched, "te": te, "tir": tir, "tvm": tecomp, "np": np}
+    own = {
+        "file": lambda: Path(_FOLDER.name) / "f.o",
+        "check": check,
+        "gives": gives,
+        "launched": launched,
+        "te": te,
+        "tir": tir,
+        "tvm": tecomp,
+        "np": np,
+    }
     return made | own | {"Const": Const, "GPU": GPU, "doubling": doubling, "plus_one": plus_one}

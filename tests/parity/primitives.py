@@ -128,13 +128,21 @@ SCOPES = section(
     """,
     [
         *(
-            Row(f"tag {level}Idx.{dim}", f'{_one}; check(z, [A, P], lambda a: a + 1, GPU)'.replace("TAG", f"{level}Idx.{dim}"))
+            Row(
+                f"tag {level}Idx.{dim}",
+                f"{_one}; check(z, [A, P], lambda a: a + 1, GPU)".replace("TAG", f"{level}Idx.{dim}"),
+            )
             for level in ("block", "thread")
             for dim in "xyz"
-            for _one in ('P = te.compute((16, 12), lambda i, j: A[i, j] + 1); z = te.create_schedule(P.op); z[P].bind(P.op.axis[0], te.thread_axis("TAG"))',)
+            for _one in (
+                'P = te.compute((16, 12), lambda i, j: A[i, j] + 1); z = te.create_schedule(P.op); z[P].bind(P.op.axis[0], te.thread_axis("TAG"))',
+            )
         ),
         *(
-            Row(f"tag {tag}", f't[B].compute_inline(); t[D].bind(D.op.axis[0], te.thread_axis("threadIdx.x")); t[D].bind(t[D].split(D.op.axis[1], nparts=2)[0], te.thread_axis("{tag}")); check(t, [A, D], less, GPU)')
+            Row(
+                f"tag {tag}",
+                f't[B].compute_inline(); t[D].bind(D.op.axis[0], te.thread_axis("threadIdx.x")); t[D].bind(t[D].split(D.op.axis[1], nparts=2)[0], te.thread_axis("{tag}")); check(t, [A, D], less, GPU)',
+            )
             for tag in ("vthread", "vthread.x", "vthread.y", "vthread.z", "cthread", "pipeline")
         ),
         *(

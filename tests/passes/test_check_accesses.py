@@ -67,7 +67,9 @@ def f(A: f32[n], at: i32[8], B: out[f32[8]]):
 
 
 def test_ramps_are_checked_at_their_ends() -> None:
-    func = check_accesses.run(parse("def f(A: f32[n], B: out[f32[8]]):\n    B[ramp(0, 1, 8)] = A[ramp(n - 8, 1, 8)]\n"), CPU)
+    func = check_accesses.run(
+        parse("def f(A: f32[n], B: out[f32[8]]):\n    B[ramp(0, 1, 8)] = A[ramp(n - 8, 1, 8)]\n"), CPU
+    )
     for n, fault in ((8, 0), (9, 0), (7, 1)):
         faults = np.zeros(16, "int64")
         interpret(func, np.zeros(n, "float32"), np.zeros(8, "float32"), faults)

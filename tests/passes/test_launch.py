@@ -246,7 +246,7 @@ def f(A: f32[n], C: out[f32[n]]):
 """) == (
         "stage C has no axis bound to a block or thread\n"
         "  because: all work of a CUDA program is done by kernels\n"
-        "  legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), or compute_at inside a bound stage"
+        "  legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body"
     )
 
 

@@ -65,6 +65,58 @@ def test_assert_allclose_compares_shapes_first():
         tecomp.testing.assert_allclose(np.zeros(2), np.ones(2))
 
 
+def test_devices_by_name():
+    assert tecomp.device("cuda", 1) == tecomp.cuda(1) == tecomp.gpu(1) and tecomp.device("llvm -mcpu=x") == tecomp.cpu()
+    cpu = tecomp.cpu(0)
+    assert (cpu.max_threads_per_block, cpu.warp_size, cpu.max_shared_memory_per_block, cpu.multi_processor_count) == (
+        1,
+        1,
+        0,
+        1,
+    )
+    cpu.sync()
+    with pytest.raises(ArgumentError, match="there is no such kind of device"):
+        tecomp.device("metal")
+
+
+def test_copies_and_values():
+    array = tecomp.nd.array(np.arange(6, dtype="float32").reshape(2, 3))
+    other = tecomp.nd.empty((2, 3))
+    assert array.copyto(other) is other and (other.numpy() == array.numpy()).all()
+    assert array.copyto(tecomp.cpu()).data is not array.data
+    other[:] = 7
+    assert (other.asnumpy() == 7).all()
+    other[:] = np.arange(6).reshape(2, 3)
+    assert (other.asnumpy() == array.numpy()).all()
+    with pytest.raises(ArgumentError, match="an array is set as a whole"):
+        other[0] = 1
+
+
+def test_memory_is_shared_through_dlpack():
+    host = np.arange(3)
+    array = tecomp.nd.from_dlpack(host)
+    host[0] = 9
+    assert array.numpy().tolist() == [9, 1, 2] and np.from_dlpack(array)[0] == 9
+
+
+def test_which_targets_run_here():
+    assert tecomp.testing.device_enabled("llvm") and tecomp.runtime.enabled("llvm -mcpu=x86-64")
+    assert not tecomp.testing.device_enabled("metal")
+    assert ("llvm", tecomp.cpu(0)) in tecomp.testing.enabled_targets()
+    assert tecomp.testing.device_enabled("cuda") == tecomp.cuda(0).exist
+
+
+@tecomp.testing.parametrize_targets
+def test_for_each_target(target, dev):
+    assert dev == tecomp.device(target)
+
+
+@tecomp.testing.parametrize_targets("llvm")
+@tecomp.testing.requires_llvm
+def test_for_one_target(target, dev):
+    assert (target, dev) == ("llvm", tecomp.cpu(0))
+
+
 @pytest.mark.gpu
 def test_an_array_on_a_gpu():
     values = np.random.default_rng(0).standard_normal((5, 7)).astype("float32")

@@ -80,7 +80,9 @@ def test_names(module) -> None:
     assert module.entry_name == module.name == "double"
 
 
-@pytest.mark.parametrize(("target", "ending"), [("llvm", "o"), ("llvm", "ll"), ("cuda", "cubin"), ("cuda", "cu"), ("cuda", "py")])
+@pytest.mark.parametrize(
+    ("target", "ending"), [("llvm", "o"), ("llvm", "ll"), ("cuda", "cubin"), ("cuda", "cu"), ("cuda", "py")]
+)
 def test_one_part_in_a_file(module, kernel, tmp_path, target: str, ending: str) -> None:
     built = module if target == "llvm" else kernel
     path = tmp_path / f"double.{ending}"
@@ -115,7 +117,9 @@ def test_no_compiler_is_needed_where_it_is_loaded(module, tmp_path) -> None:
         "b = numpy.zeros(3, 'float32'); f(numpy.ones(3, 'float32'), b)\n"
         "print(b.tolist(), [m for m in ('tecomp', 'llvmlite') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT / "runtime")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT / "runtime"
+    )
     assert done.stdout.split("\n")[0] == "[2.0, 2.0, 2.0] []"
 
 
@@ -162,7 +166,10 @@ def test_refusals(module, kernel, tmp_path) -> None:
 @pytest.mark.gpu
 def test_timing_and_packages_on_a_gpu(tmp_path) -> None:
     built = doubled("cuda")
-    a, b = tecomp.nd.array(np.arange(9, dtype="float32"), tecomp.cuda(0)), tecomp.nd.empty((9,), "float32", tecomp.cuda(0))
+    a, b = (
+        tecomp.nd.array(np.arange(9, dtype="float32"), tecomp.cuda(0)),
+        tecomp.nd.empty((9,), "float32", tecomp.cuda(0)),
+    )
     result = built.time_evaluator(built.entry_name, tecomp.cuda(0), number=5, repeat=2)(a, b)
     assert len(result.results) == 2 and result.mean > 0
     built.export_library(tmp_path / "double")

@@ -1,4 +1,4 @@
-"""What transform_layout, reverse_compute_at, rolling_buffer, duplicate, create_group and pad refuse, in golden files."""
+"""What transform_layout, reverse_compute_at, rolling_buffer, duplicate, create_group, pad refuse, in golden files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tecomp.schedule import create_schedule
 
 
 def program() -> SimpleNamespace:
-    """A feeds P, which C sums up; D, E and the two results X, Y read P too; a scan S; Q and R are like P and C alone."""
+    """A feeds P, which C sums up, D and the scan S read; E to V follow D, and Z has all; W, Q, M, N are a chain."""
     n = te.var("n")
     A, W = te.placeholder((8, 12), name="A"), te.placeholder((n, 12), name="W")
     P = te.compute((8, 12), lambda i, j: A[i, j] + 1, name="P")
@@ -32,7 +32,8 @@ def program() -> SimpleNamespace:
     V = te.compute((6,), lambda i: U[i] + 1, name="V")
     state = te.placeholder((8, 12), name="state")
     init = te.compute((1, 12), lambda _, i: P[0, i], name="init")
-    update = te.compute((8, 12), lambda t, i: state[t - 1, i] + P[t, i], name="update")
+    half = te.compute((8, 12), lambda t, i: state[t - 1, i] / 2, name="half")
+    update = te.compute((8, 12), lambda t, i: half[t, i] + P[t, i], name="update")
     S = te.scan(init, update, state, inputs=[P], name="S")
     Z = te.compute((6,), lambda i: V[i] + C[i] + S[i, 2], name="Z")
     other = te.placeholder((8, 12), name="other")
@@ -50,6 +51,11 @@ def extern(p):
     """Return a schedule of a result that code makes of P."""
     X = te.extern((8, 12), [p.P], lambda ins, outs: tecomp.tir.call_packed("f", ins[0], outs[0]), name="X")
     return create_schedule(X.op)
+
+
+def _reverse_of_an_output(p):
+    s = create_schedule([p.M.op, p.N.op])
+    s[p.N].reverse_compute_at(s[p.M], p.M.op.axis[0])
 
 
 Case = Callable[[SimpleNamespace], object]
@@ -113,10 +119,7 @@ REVERSE: dict[str, Case] = {
     "an axis of another stage": lambda p: p.s[p.N].reverse_compute_at(p.s[p.M], p.N.op.axis[0]),
     "what it does not read": lambda p: p.s[p.N].reverse_compute_at(p.s[p.D], p.D.op.axis[0]),
     "itself": lambda p: p.s[p.N].reverse_compute_at(p.s[p.N], p.N.op.axis[0]),
-    "an output": lambda p: create_schedule([p.M.op, p.N.op])[p.N].reverse_compute_at(
-        create_schedule([p.M.op, p.N.op])[p.M], p.M.op.axis[0]
-    ),
-    "an output of the schedule": lambda p: _reverse_of_an_output(p),
+    "an output of the schedule": _reverse_of_an_output,
     "a second reader": lambda p: p.s[p.D].reverse_compute_at(p.s[p.P], p.P.op.axis[0]),
     "a scan": lambda p: p.s[p.S].reverse_compute_at(p.s[p.update], p.update.op.axis[1]),
     "inside another stage already": lambda p: (
@@ -146,11 +149,6 @@ REVERSE: dict[str, Case] = {
         p.s[p.M].reverse_compute_at(p.s[p.Q], p.s[p.Q].leaf_iter_vars[0]),
     ),
 }
-
-
-def _reverse_of_an_output(p):
-    s = create_schedule([p.M.op, p.N.op])
-    s[p.N].reverse_compute_at(s[p.M], p.M.op.axis[0])
 
 
 def slid(place=None, reads=None, extent=12):
@@ -250,6 +248,7 @@ PAD: dict[str, Case] = {
     "a scan": lambda p: p.s[p.S].pad(0, 4),
     "an output": lambda p: p.s[p.Z].pad(0, 4),
     "the update of a scan": lambda p: p.s[p.update].pad(1, 4),
+    "at each step of a scan": lambda p: p.s[p.half].pad(0, 4),
     "in another layout": lambda p: (p.s[p.P].transform_layout(lambda i, j: [j, i]), p.s[p.P].pad(0, 4)),
     "a reduce axis of different lengths": lambda p: p.s[p.lone].pad(p.lone.op.reduce_axis[0], 4),
     "an argument": lambda p: (p.s[p.M].pad(0, 4), tecomp.lower(p.s, [p.A, p.W, p.M, p.Z, p.N, p.lone])),

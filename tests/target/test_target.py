@@ -20,7 +20,9 @@ def refusal(spec: object) -> str:
     return "\n".join(line for line in lines if not line.startswith(("  -->", "   |")))
 
 
-@pytest.mark.parametrize("spec", ["llvm", "llvm -mcpu=skylake", "cuda -arch=sm_80", "cuda -arch=sm_90a", "llvm -mattr=+avx2,-fma"])
+@pytest.mark.parametrize(
+    "spec", ["llvm", "llvm -mcpu=skylake", "cuda -arch=sm_80", "cuda -arch=sm_90a", "llvm -mattr=+avx2,-fma"]
+)
 def test_text_round_trip(spec: str) -> None:
     target = Target.of(spec)
     assert str(target) == spec
@@ -88,7 +90,8 @@ KINDS = '"llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a"'
         ),
         (
             "llvm -mattr=avx2",
-            "unknown target 'llvm -mattr=avx2'\n  because: 'avx2' is no list of features\n  legal: -mattr=+avx2,-avx512f",
+            "unknown target 'llvm -mattr=avx2'\n  because: 'avx2' is no list of features\n"
+            "  legal: -mattr=+avx2,-avx512f",
         ),
         (
             "cuda -thread_warp_size=64",

@@ -92,7 +92,7 @@ REFUSED = [
         lambda: tecomp.register_func(""),
         UserTypeError,
         "register_func('')",
-        "a name is a text of at least one character",
+        "a name is a text that does not begin with <",
         '"my.sort"',
     ),
     (

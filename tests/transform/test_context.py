@@ -11,6 +11,8 @@ import tecomp
 from tecomp import te
 from tecomp.errors import UserError, UserTypeError
 from tecomp.ir import interpret
+from tecomp.passes import one_lane
+from tecomp.target import Target
 from tecomp.transform import INSTEAD, OPTIONS, PIPELINE, PassContext
 from tecomp.transform.context import OPTIONAL
 
@@ -110,12 +112,13 @@ def test_a_pass_of_ones_own_at_each_phase() -> None:
 
 
 def test_a_pass_of_ones_own_may_change_the_program() -> None:
-    def nothing(func):
-        return func.with_body(te.schedule.ScheduleOps(stencil()[0]))
+    def serial(func):
+        return one_lane.run(func, Target("llvm"))
 
-    with PassContext(config={"tir.add_lower_pass": [(3, nothing)]}):
+    with PassContext(config={"tir.add_lower_pass": [(1, serial)]}):
         steps = tecomp.lower(*stencil(), trace=True)
-    assert [step.name for step in steps if step.changed][-1] == "nothing"
+    assert "serial" in [step.name for step in steps if step.changed]
+    assert "vectorized" not in str(steps[-1].func)
 
 
 def test_contexts_nest_and_end() -> None:
@@ -146,7 +149,10 @@ KNOWN = ", ".join(OPTIONS)
     ("given", "kind", "asked", "because", "legal"),
     [
         ({"opt_level": 9}, UserError, "opt_level=9", "there is no such level", "0 to 4"),
-        ({"required_pass": ["x"]}, UserError, "required_pass=['x']", "every pass runs unless it is disabled", "no required_pass"),
+        (
+            {"required_pass": ["x"]}, UserError, "required_pass=['x']", "every pass runs unless it is disabled",
+            "no required_pass",
+        ),
         (
             {"instruments": [1]}, UserError, "instruments", "there is nothing that they could hook into",
             "tecomp.lower(..., trace=True), which times each pass",
@@ -213,7 +219,8 @@ KNOWN = ", ".join(OPTIONS)
         ),
         (
             {"config": {"tir.add_lower_pass": [(7, print)]}}, UserTypeError,
-            "tir.add_lower_pass=[(7, <built-in function print>)]", "(7, <built-in function print>) is no pass with its phase",
+            "tir.add_lower_pass=[(7, <built-in function print>)]",
+            "(7, <built-in function print>) is no pass with its phase",
             "pairs (phase, function of a Func), phases 0, 1, 2, 3",
         ),
     ],
@@ -223,6 +230,16 @@ def test_refusals(given, kind, asked: str, because: str, legal: str) -> None:
         PassContext(**given)
     error = caught.value
     assert (type(error), error.asked, error.because, error.legal) == (kind, f"PassContext: {asked}", because, legal)
+
+
+def test_a_pass_that_breaks_the_program() -> None:
+    def other(func):
+        return func.with_body(te.schedule.ScheduleOps(stencil()[0]))
+
+    with PassContext(config={"tir.add_lower_pass": [(0, other)]}), pytest.raises(UserError) as caught:
+        tecomp.lower(*stencil())
+    assert caught.value.asked == "PassContext: the pass other"
+    assert caught.value.because == "it made a program that is not well formed: variable 'n' is used outside its scope"
 
 
 def test_a_pass_that_gives_no_program() -> None:

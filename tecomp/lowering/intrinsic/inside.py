@@ -1,6 +1,6 @@
 """Whether an instruction reads what the loops do not: it reads whole regions, a formula may leave elements out.
 
-    C(i) = if_then_else(i < 3, A[i], 0)     x[i] by an intrinsic: all of A[0 : 16], of which only three need exist
+C(i) = if_then_else(i < 3, A[i], 0)     x[i] by an intrinsic: all of A[0 : 16], of which only three need exist
 """
 
 from __future__ import annotations

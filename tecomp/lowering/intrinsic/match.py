@@ -17,7 +17,7 @@ from ...te.index import Indexer
 from ...te.tensor import domain
 from ...te.tensor_intrin import TensorIntrin
 from .counters import Counter, Tile, tiles
-from .mismatch import Attempt, parted, refuse, unlike_extents
+from .mismatch import Attempt, formulas, parted, refuse, unlike_extents
 from .unify import Found, Unifier
 from .view import View, view_of
 
@@ -59,7 +59,7 @@ class _Matcher:
         for assigned in self.assignments([*self.own.axis, *self.own.reduce_axis], _Assigned({}, {})):
             unifier = Unifier(self.counters)
             results = self.results(assigned)
-            for found in self.formulas(unifier, assigned):
+            for found in self.ways(unifier, assigned):
                 if results is not None:
                     return self.matched(found, results, assigned)
             ended.append(parted(self.tile, unifier.difference, assigned.axes, self.stage))
@@ -89,7 +89,7 @@ class _Matcher:
     def same_extent(
         self, counter: Counter, axis: IterVar, extent: Expr, sizes: Mapping[E.Var, Expr]
     ) -> Mapping[E.Var, Expr] | None:
-        """Return the sizes known where a counter runs as long as an axis, and is of its kind; None where it does not."""
+        """Return the sizes known where a counter is as long as an axis and of its kind; None where it is not."""
         if counter.reduces != (axis in self.own.reduce_axis):
             return None
         if isinstance(extent, E.Var) and extent not in sizes:
@@ -103,9 +103,9 @@ class _Matcher:
         axes = {var: make.add(firsts[var], value) for var, value in assigned.axes.items()}
         return assigned._replace(axes=axes)
 
-    def formulas(self, unifier: Unifier, assigned: _Assigned) -> Iterator[Found]:
+    def ways(self, unifier: Unifier, assigned: _Assigned) -> Iterator[Found]:
         """Yield each way in which the stage's formulas are the intrinsic's."""
-        whole = self.program.bodies[self.stage.op][0]
+        whole = formulas(self.program, self.stage)[0]
         first = self.own.body[0]
         patterns = [*first.source, first.condition] if isinstance(first, E.Reduce) else list(self.own.body)
         if not _fold_alike(first, whole) or len(patterns) != len(self.stage.body):

@@ -16,7 +16,7 @@ from ...ir.node import Expr
 from ...ir.subst import substitute
 from ...te.index import Indexer
 from ...te.shape import plain
-from ...te.tensor import domain
+from ...te.tensor import ComputeOp, domain
 from ...te.tensor_intrin import TensorIntrin
 from .counters import Tile
 from .unify import Difference
@@ -74,21 +74,25 @@ def refuse(
     )
 
 
+def formulas(program: Program, stage: StageBounds) -> tuple[Expr, ...]:
+    """Return the bodies of a stage, inlined stages within them."""
+    assert isinstance(stage.op, ComputeOp)
+    return program.bodies[stage.op]
+
+
 def _stage(program: Program, stage: StageBounds, tile: Tile) -> Iterator[str]:
     """Yield what the stage computes, a line for each result, over the counters."""
     at = ", ".join(plain(tile.over(stage.values[axis])) for axis in data_axes(stage.op))
     parts = [tile.over(part) for part in stage.body]
     for number, tensor in enumerate(stage.op.outputs):
-        whole = program.bodies[stage.op][number]
+        whole = formulas(program, stage)[number]
         yield f"stage      {tensor.name}[{at}] = {_formula(whole, parts, number)}"
 
 
 def _intrinsic(intrin: TensorIntrin) -> Iterator[str]:
     """Yield what the intrinsic computes, a line for each result, over its own axes."""
     indexer = Indexer()
-    axes: dict[E.Var, Expr] = {
-        axis.var: E.Var(axis.name, INDEX) for axis in (*intrin.op.axis, *intrin.op.reduce_axis)
-    }
+    axes: dict[E.Var, Expr] = {axis.var: E.Var(axis.name, INDEX) for axis in (*intrin.op.axis, *intrin.op.reduce_axis)}
     at = ", ".join(axis.name for axis in intrin.op.axis)
     first = intrin.op.body[0]
     whole = [*first.source, first.condition] if isinstance(first, E.Reduce) else intrin.op.body

@@ -1,7 +1,7 @@
 """An intrinsic's statements in a program: its buffers become regions of the program's memory.
 
-    z[ramp(0, 1, 16)] = x[ramp(0, 1, 16)] + ...    ->    C[i, ramp(j_o*16, 1, 16)] = A[ramp(j_o*16, 1, 16)] + ...
-    call('gemv', address(W, 'r'), stride)          ->    call('gemv', address(A[i_o*16, 0], 'r'), m)
+z[ramp(0, 1, 16)] = x[ramp(0, 1, 16)] + ...    ->    C[i, ramp(j_o*16, 1, 16)] = A[ramp(j_o*16, 1, 16)] + ...
+call('gemv', address(W, 'r'), stride)          ->    call('gemv', address(A[i_o*16, 0], 'r'), m)
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from ...ir import expr as E
 from ...ir import make
 from ...ir.node import Expr
 from ...ir.stmt import Buffer, Stmt, Store
-from ...ir.subst import substitute
 from ...ir.visit import rewrite
 from ...te.buffer import DeclaredBuffer
 from ...te.shape import plain
@@ -31,7 +30,7 @@ from .view import View, linear
 
 
 class Region(NamedTuple):
-    """What a declared buffer is in memory: elements of `buffer`, `strides` apart, the first `offset` behind its start."""
+    """What a declared buffer is in memory: elements of `buffer`, `strides` apart, from number `offset` on."""
 
     buffer: Buffer
     view: View
@@ -52,17 +51,16 @@ class Placed:
         if beyond:
             raise ScheduleError(
                 f"tensorize: '{stage.op.name}' by '{intrin.name}'",
-                because=f"the intrinsic reads a whole region of '{beyond}', and the formula only some elements of it: the "
-                "others are not known to exist",
+                because=f"it reads a whole region of '{beyond}', the formula only some of its elements, and the others are "
+                "not known to exist",
                 legal=f"a padded copy of '{beyond}' in a stage of its own, which the intrinsic reads",
                 location=program.schedule.location_of(stage.op, "tensorize"),
             )
 
     def statement(self, stmt: Stmt, results: Mapping[DeclaredBuffer, View] | None = None) -> Stmt:
-        """Return a statement of the intrinsic over the program's memory; `results` lie elsewhere where that is given."""
-        regions = {
-            buffer: self.region(buffer, view) for buffer, view in {**self.views, **(results or {})}.items()
-        }
+        """Return a statement of the intrinsic over the program's memory, its results where `results` says, if given."""
+        views = {**self.views, **(results or {})}
+        regions: dict[Buffer, Region] = {buffer: self.region(buffer, view) for buffer, view in views.items()}
         known = {**self.variables, **self.addressing(regions)}
         written = placed(stmt, self.program.indexer, {}, known)
 
@@ -97,7 +95,7 @@ class Placed:
         for index, stride in zip(indices, buffer.strides or row_major(buffer.shape), strict=True):
             flat = make.add(flat, make.mul(index, stride))
         form = linear(flat, frozenset(at))
-        if form is None:
+        if not form.coefficients.keys() <= set(at):
             raise self.refuse(declared, buffer, "its elements are not evenly spaced in memory", "another layout")
         region = Region(buffer, view, tuple(form.coefficients.get(var, ZERO) for var in at), form.rest)
         self.check(declared, region, extents)
@@ -117,10 +115,13 @@ class Placed:
         factor = declared.offset_factor
         if factor > 1 and not _divides(factor, region.offset):
             because = f"its offset must be a multiple of {factor}, and the region begins at {plain(region.offset)}"
-            raise self.refuse(declared, buffer, because, "a smaller offset_factor, or tiles that begin at multiples of it")
+            raise self.refuse(
+                declared, buffer, because, "a smaller offset_factor, or tiles that begin at multiples of it"
+            )
         self.check_alignment(declared, region)
 
     def check_strides(self, declared: DeclaredBuffer, region: Region, extents: Sequence[Expr]) -> None:
+        """Raise ScheduleError unless neighbours are as far apart as declared; a variable is as far as they are."""
         wanted = row_major(extents) if declared.strides is None else declared.strides
         for extent, want, have in zip(extents, wanted, region.strides, strict=True):
             free = declared.strides is not None and isinstance(want, E.Var)
@@ -140,13 +141,14 @@ class Placed:
         if not _divides(declared.align, make.mul(region.offset, size)):
             because = f"its address must be a multiple of {declared.align} bytes, and the region begins at element "
             because += plain(region.offset)
-            raise self.refuse(declared, buffer, because, "a smaller data_alignment, or tiles that begin at multiples of it")
+            raise self.refuse(declared, buffer, because, "a smaller data_alignment, or tiles that begin so")
         buffer.align = max(buffer.align, declared.align)
 
-    def addressing(self, regions: Mapping[DeclaredBuffer, Region]) -> dict[E.Var, Expr]:
+    def addressing(self, regions: Mapping[Buffer, Region]) -> dict[E.Var, Expr]:
         """Return what the variables in strides and offsets of declared buffers are."""
         found: dict[E.Var, Expr] = {}
-        for declared, region in regions.items():
+        for declared in self.intrin.buffers:
+            region = regions[declared]
             for stride, have in zip(declared.strides or (), region.strides, strict=False):
                 if isinstance(stride, E.Var):
                     found[stride] = have
@@ -155,6 +157,7 @@ class Placed:
         return found
 
     def refuse(self, declared: DeclaredBuffer, buffer: Buffer, because: str, legal: str) -> ScheduleError:
+        """Return the refusal of a region for a declared buffer."""
         return ScheduleError(
             f"tensorize: '{self.stage.op.name}' by '{self.intrin.name}': its buffer '{declared.name}' cannot be "
             f"this region of '{buffer.name}'",
@@ -175,8 +178,3 @@ def row_major(shape: Sequence[Expr]) -> tuple[Expr, ...]:
 def _divides(factor: int, value: Expr) -> bool:
     """Return whether `value` is known to be a multiple of `factor`."""
     return can_prove(make.eq(make.floormod(value, factor), ZERO))
-
-
-def moved(view: View, values: Mapping[E.Var, Expr]) -> View:
-    """Return a view with variables in its base replaced."""
-    return view._replace(base=tuple(simplify(substitute(at, values)) for at in view.base))

@@ -92,6 +92,7 @@ class Unifier:
         )
 
     def number(self, pattern: E.Var, subject: Expr, found: Found) -> Iterator[Found]:
+        """A number of the intrinsic is one value of its type, everywhere the same."""
         known = found.numbers.get(pattern)
         if pattern.dtype is not subject.dtype:
             self.differ(pattern, subject, found, f"'{pattern.name}' is {pattern.dtype}, that is {subject.dtype}")
@@ -105,6 +106,7 @@ class Unifier:
             yield found._replace(numbers={**found.numbers, pattern: subject}, size=found.size + 1)
 
     def read(self, pattern: E.TensorRead, subject: E.TensorRead, found: Found) -> Iterator[Found]:
+        """A placeholder of the intrinsic is one region of a tensor, everywhere the same."""
         source: Tensor = pattern.tensor
         known = found.views.get(source)
         view = view_of(subject.tensor, subject.indices, pattern.indices, self.counters)
@@ -134,6 +136,7 @@ class Unifier:
         return len(pattern.operands()) == len(subject.operands())
 
     def differ(self, pattern: Expr, subject: Expr, found: Found, why: str) -> None:
+        """Note where an attempt ended, if none came further."""
         if self.difference is None or found.size > self.difference.size:
             self.difference = Difference(subject, pattern, why, found.size)
 

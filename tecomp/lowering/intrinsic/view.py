@@ -48,38 +48,41 @@ class View(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """coefficients * variables + rest; a coefficient and the rest name none of the variables."""
+    """coefficients * terms + rest. A term is a variable, or what is not linear in variables, such as k // 4; a
+    coefficient and the rest name none of the variables."""
 
-    coefficients: Mapping[E.Var, Expr]
+    coefficients: Mapping[Expr, Expr]
     rest: Expr
 
 
-def linear(expr: Expr, variables: frozenset[E.Var]) -> Linear | None:
-    """Return `expr` as a linear form in some of its variables; None where it is none."""
+def linear(expr: Expr, variables: frozenset[E.Var]) -> Linear:
+    """Return `expr` as a linear form in some of its variables."""
     form = affine(simplify(expr))
-    coefficients: dict[E.Var, Expr] = {}
+    coefficients: dict[Expr, Expr] = {}
     rest: Expr = make.const(form.constant, INDEX)
     for term, number in form.terms.items():
-        named = [node for node in walk(term) if node in variables]
-        if not named:
-            rest = make.add(rest, make.mul(term, make.const(number, INDEX)))
-            continue
-        others = [factor for factor in factors(term) if factor is not named[0]]
-        if len(named) > 1 or len(others) + 1 != len(factors(term)) or any(named[0] in set(walk(o)) for o in others):
-            return None
-        scale: Expr = make.mul(monomial(others), make.const(number, INDEX)) if others else make.const(number, INDEX)
-        coefficients[named[0]] = make.add(coefficients.get(named[0], ZERO), scale)
+        named, scale = _separated(term, variables)
+        value = make.mul(scale, make.const(number, INDEX))
+        if named is None:
+            rest = make.add(rest, value)
+        else:
+            coefficients[named] = make.add(coefficients.get(named, ZERO), value)
     return Linear(coefficients, simplify(rest))
+
+
+def _separated(term: Expr, variables: frozenset[E.Var]) -> tuple[Expr | None, Expr]:
+    """Return a term as (what names the variables, a factor that does not); None where it names none."""
+    moving = [factor for factor in factors(term) if any(node in variables for node in walk(factor))]
+    if not moving:
+        return None, term
+    still = [factor for factor in factors(term) if factor not in moving]
+    return monomial(moving), monomial(still) if still else make.const(1, INDEX)
 
 
 def view_of(tensor: Tensor, stage: Indices, declared: Indices, variables: frozenset[E.Var]) -> View | None:
     """Return the view through which the intrinsic's element `declared` is the tensor's element `stage`, for all values
     of the variables; None where there is none."""
-    mine = [linear(index, variables) for index in stage]
-    own = [linear(index, variables) for index in declared]
-    if None in mine or None in own:
-        return None
-    return _solved(tensor, [form for form in mine if form], [form for form in own if form])
+    return _solved(tensor, [linear(index, variables) for index in stage], [linear(i, variables) for i in declared])
 
 
 def _solved(tensor: Tensor, stage: Sequence[Linear], declared: Sequence[Linear]) -> View | None:
@@ -88,8 +91,8 @@ def _solved(tensor: Tensor, stage: Sequence[Linear], declared: Sequence[Linear])
         if not form.coefficients:
             steps.append((ZERO,) * len(stage))
             continue
-        elsewhere = {var for other, more in enumerate(declared) if other != number for var in more.coefficients}
-        pivot = next((var for var in form.coefficients if var not in elsewhere), None)
+        elsewhere = {term for other, more in enumerate(declared) if other != number for term in more.coefficients}
+        pivot = next((term for term in form.coefficients if term not in elsewhere), None)
         step = None if pivot is None else _steps(pivot, form.coefficients[pivot], stage)
         if step is None:
             return None
@@ -101,7 +104,7 @@ def _solved(tensor: Tensor, stage: Sequence[Linear], declared: Sequence[Linear])
     return view if all(_follows(dim, form, declared, steps) for dim, form in enumerate(stage)) else None
 
 
-def _steps(pivot: E.Var, scale: Expr, stage: Sequence[Linear]) -> tuple[Expr, ...] | None:
+def _steps(pivot: Expr, scale: Expr, stage: Sequence[Linear]) -> tuple[Expr, ...] | None:
     """Return how far each dimension goes while the declared index goes by one; None where that is no whole number."""
     found: list[Expr] = []
     for form in stage:
@@ -114,11 +117,11 @@ def _steps(pivot: E.Var, scale: Expr, stage: Sequence[Linear]) -> tuple[Expr, ..
 
 
 def _follows(dim: int, form: Linear, declared: Sequence[Linear], steps: Sequence[Sequence[Expr]]) -> bool:
-    """Return whether along one dimension of the tensor each variable moves the element as the view says."""
-    for var in {*form.coefficients, *(var for other in declared for var in other.coefficients)}:
+    """Return whether along one dimension of the tensor each term moves the element as the view says."""
+    for term in {*form.coefficients, *(term for other in declared for term in other.coefficients)}:
         total: Expr = ZERO
         for other, step in zip(declared, steps, strict=True):
-            total = make.add(total, make.mul(other.coefficients.get(var, ZERO), step[dim]))
-        if not can_prove(make.eq(total, form.coefficients.get(var, ZERO))):
+            total = make.add(total, make.mul(other.coefficients.get(term, ZERO), step[dim]))
+        if not can_prove(make.eq(total, form.coefficients.get(term, ZERO))):
             return False
     return True

@@ -18,7 +18,7 @@ Index = Sequence[Expr]
 
 
 class Scatter(NamedTuple):
-    """What a reader adds to the adjoint of a tensor: `weight` at the element `at`, for each value of `axes` where `guard` holds.
+    """What a reader adds to the adjoint of a tensor: `weight` at `at`, for each value of `axes` where `guard` holds.
 
     It is what differentiation gives: A[i + k] * W[k] adds W[k] * g[i] at i + k of the adjoint of A. A scatter without
     axes is one element of the adjoint, for each element of the output.

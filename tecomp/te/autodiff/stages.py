@@ -119,6 +119,6 @@ def distinct(names: Iterable[str]) -> list[str]:
         stem, serial = name, 0
         while name in taken:
             serial += 1
-            name = f"{stem}{serial}"
+            name = f"{stem}_{serial}"
         taken.append(name)
     return taken

@@ -69,7 +69,7 @@ class Given:
     def _value(self, parameter: str, value: Any) -> Any:
         if isinstance(value, Tensor):
             if value not in self.tensors:
-                self.tensors[value] = Buffer(value.name, value.shape, value.dtype, loc=value.op.loc)
+                self.tensors[value] = Buffer(parameter, value.shape, value.dtype, loc=value.op.loc)
             return Memory(self.tensors[value], Role.ARGUMENT)
         if isinstance(value, (tuple, list)):
             return tuple(self._value(parameter, part) for part in value)

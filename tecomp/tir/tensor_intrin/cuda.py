@@ -1,7 +1,7 @@
-"""Tensor intrinsics of NVIDIA GPUs: matrices that a warp loads, multiplies and stores; four products of bytes at once.
+"""Tensor intrinsics of NVIDIA GPUs: matrices that a warp loads, multiplies and stores; sums of products of bytes.
 
-A tensor-core multiplication by a schedule: copies of both factors in shared memory, copies of these in wmma.matrix_a and
-wmma.matrix_b by `wmma_load`; the product in wmma.accumulator (cache_write) by `wmma_mma`; the result by `wmma_store`.
+A product on tensor cores by a schedule: copies of both factors in shared memory, copies of these in wmma.matrix_a and
+wmma.matrix_b by `wmma_load`; the sums in wmma.accumulator (cache_write) by `wmma_mma`; the result by `wmma_store`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Final
 from ...dtype import DType
 from ...ir.matrix import ACCUMULATOR, MATRIX_A, MATRIX_B, Shape, alignment
 from ...ir.node import Expr
+from ...ir.stmt import Stmt
+from ...te.axis import reduce_axis
 from ...te.bits import dp4a as dot_of_bytes
 from ...te.bits import reinterpret
-from ...te.axis import reduce_axis
 from ...te.buffer import DeclaredBuffer, decl_buffer
 from ...te.compute import compute
 from ...te.placeholder import placeholder
@@ -60,8 +61,8 @@ def wmma_load(
     """
     rows, columns = shape.of(scope)
     extents = (rows, columns) if layout == "row_major" else (columns, rows)
-    A = placeholder(extents, dtype, name="A")
-    C = compute(extents, lambda i, j: A[i, j], name="C")
+    source_matrix = placeholder(extents, dtype, name="A")
+    copy = compute(extents, lambda i, j: source_matrix[i, j], name="C")
 
     def emit(ins: list[DeclaredBuffer], outs: list[DeclaredBuffer]) -> Expr:
         matrix, memory = outs[0], ins[0]
@@ -71,7 +72,8 @@ def wmma_load(
         )
 
     name = f"wmma_load_{scope[-1]}_{layout[:3]}_{shape}_{DType(dtype).short}_{source}"
-    return decl_tensor_intrin(C.op, emit, name, binds={A: _in_memory(A, source), C: _fragment(C, scope)})
+    binds = {source_matrix: _in_memory(source_matrix, source), copy: _fragment(copy, scope)}
+    return decl_tensor_intrin(copy.op, emit, name, binds=binds)
 
 
 @cache
@@ -87,16 +89,16 @@ def wmma_mma(
     With layout "col_major" it is A[k, i], B[j, k].
     """
     m, n, k = shape
-    A = placeholder((m, k) if a_layout == "row_major" else (k, m), factor, name="A")
-    B = placeholder((k, n) if b_layout == "row_major" else (n, k), factor, name="B")
+    left = placeholder((m, k) if a_layout == "row_major" else (k, m), factor, name="A")
+    right = placeholder((k, n) if b_layout == "row_major" else (n, k), factor, name="B")
     along = reduce_axis((0, k), name="k")
 
     def product(i: Expr, j: Expr) -> Expr:
-        a = A[i, along] if a_layout == "row_major" else A[along, i]
-        b = B[along, j] if b_layout == "row_major" else B[j, along]
+        a = left[i, along] if a_layout == "row_major" else left[along, i]
+        b = right[along, j] if b_layout == "row_major" else right[j, along]
         return total(a.astype(result) * b.astype(result), axis=along)
 
-    C = compute((m, n), product, name="C")
+    sums = compute((m, n), product, name="C")
 
     def emit(ins: list[DeclaredBuffer], outs: list[DeclaredBuffer]) -> tuple[Expr, Expr, Expr]:
         a, b, c = (part for buffer in (*ins, *outs) for part in [(buffer.data, _number(buffer))])
@@ -105,16 +107,17 @@ def wmma_mma(
         return update, tvm_fill_fragment(c[0], m, n, k, c[1], zero), update
 
     name = f"wmma_mma_{a_layout[:3]}_{b_layout[:3]}_{shape}_{DType(factor).short}_{DType(result).short}"
-    binds = {A: _fragment(A, MATRIX_A), B: _fragment(B, MATRIX_B), C: _fragment(C, ACCUMULATOR)}
-    return decl_tensor_intrin(C.op, emit, name, binds=binds)
+    scopes = {left: MATRIX_A, right: MATRIX_B, sums: ACCUMULATOR}
+    binds = {tensor: _fragment(tensor, scope) for tensor, scope in scopes.items()}
+    return decl_tensor_intrin(sums.op, emit, name, binds=binds)
 
 
 @cache
 def wmma_store(dtype: str = "float32", shape: Shape = SQUARE, target: str = "global") -> TensorIntrin:
     """Return the store of a product: a copy of a matrix in wmma.accumulator into `target` memory, row by row."""
     m, n, _ = shape
-    A = placeholder((m, n), dtype, name="A")
-    C = compute((m, n), lambda i, j: A[i, j], name="C")
+    product = placeholder((m, n), dtype, name="A")
+    copy = compute((m, n), lambda i, j: product[i, j], name="C")
 
     def emit(ins: list[DeclaredBuffer], outs: list[DeclaredBuffer]) -> Expr:
         matrix, memory = ins[0], outs[0]
@@ -124,7 +127,8 @@ def wmma_store(dtype: str = "float32", shape: Shape = SQUARE, target: str = "glo
         )
 
     name = f"wmma_store_{shape}_{DType(dtype).short}_{target}"
-    return decl_tensor_intrin(C.op, emit, name, binds={A: _fragment(A, ACCUMULATOR), C: _in_memory(C, target)})
+    binds = {product: _fragment(product, ACCUMULATOR), copy: _in_memory(copy, target)}
+    return decl_tensor_intrin(copy.op, emit, name, binds=binds)
 
 
 @cache
@@ -134,14 +138,14 @@ def dp4a(dtype: str = "int8", scope: str = "global") -> TensorIntrin:
     dtype  int8 (C is int32) or uint8 (uint32); scope  where all three lie
     """
     result = dtype[:-1] + "32"
-    A, B = placeholder((4,), dtype, name="A"), placeholder((4,), dtype, name="B")
+    left, right = placeholder((4,), dtype, name="A"), placeholder((4,), dtype, name="B")
     along = reduce_axis((0, 4), name="k")
-    C = compute((1,), lambda _: total(A[along].astype(result) * B[along].astype(result), axis=along), name="C")
+    dot = compute((1,), lambda _: total(left[along].astype(result) * right[along].astype(result), axis=along), name="C")
 
-    def emit(ins: list[DeclaredBuffer], outs: list[DeclaredBuffer]):
+    def emit(ins: list[DeclaredBuffer], outs: list[DeclaredBuffer]) -> tuple[Stmt, Stmt, Stmt]:
         a, b = (reinterpret(result, buffer.vload(0, f"{dtype}x4")) for buffer in ins)
         update = outs[0].vstore(0, dot_of_bytes(a, b, outs[0].vload(0)))
         return outs[0].vstore(0, dot_of_bytes(a, b, 0)), outs[0].vstore(0, 0), update
 
-    binds = {tensor: decl_buffer(tensor.shape, tensor.dtype, tensor.name, scope=scope) for tensor in (A, B, C)}
-    return decl_tensor_intrin(C.op, emit, f"dp4a_{DType(dtype).short}_{scope}", binds=binds)
+    name = f"dp4a_{DType(dtype).short}_{scope}"
+    return decl_tensor_intrin(dot.op, emit, name, default_buffer_params={"scope": scope})

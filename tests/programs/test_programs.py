@@ -1,0 +1,88 @@
+"""Each program of the table gives what NumPy does: compiled, interpreted, and those for GPUs on one.
+
+`pytest tests/programs -k softmax` runs the programs whose names have the word.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import tecomp
+from tests.cases.places import CUDA
+from tests.cases.places import Program as Place
+from tests.differential.gpu_memory import GuardedAllocations
+
+from . import argmax, convolution, elementwise, gemm, reductions, stencil
+from .subject import PROGRAMS, Subject
+
+FAMILIES = (argmax, convolution, elementwise, gemm, reductions, stencil)
+
+
+def sized(gpu: bool, small: bool = True, large: bool = False) -> list[Any]:
+    """Return the parameters (name, size) of all programs for that processor."""
+    return [
+        pytest.param(name, size, id=f"{name}-{'x'.join(map(str, size))}")
+        for name, program in PROGRAMS.items()
+        if program.gpu == gpu
+        for size in [*(program.small if small else ()), *(program.large if large else ())]
+    ]
+
+
+def largest() -> list[Any]:
+    """Return the parameters (name, size) of each GPU program at its largest size."""
+    return [pytest.param(*param.values, id=param.values[0]) for param in {one.values[0]: one for one in sized(gpu=True, large=True)}.values()]
+
+
+def run(where: str, subject: Subject) -> None:
+    inputs, outputs = (subject.args[: len(subject.inputs)], subject.args[len(subject.inputs) :])
+    place = Place(where, subject.schedule, subject.args)
+    place(
+        dict(zip(inputs, subject.inputs, strict=True)),
+        dict(zip(outputs, subject.outputs, strict=True)),
+        subject.near,
+    )
+
+
+@pytest.mark.parametrize(("name", "size"), sized(gpu=False, large=True))
+def test_llvm(name: str, size: tuple[int, ...]) -> None:
+    run("llvm", PROGRAMS[name].make(*size))
+
+
+@pytest.mark.parametrize(("name", "size"), [*sized(gpu=False), *sized(gpu=True)])
+def test_interpreter(name: str, size: tuple[int, ...]) -> None:
+    run("interpreter", PROGRAMS[name].make(*size))
+
+
+@pytest.mark.parametrize(("name", "size"), sized(gpu=True))
+def test_device(name: str, size: tuple[int, ...]) -> None:
+    """The program that CUDA is printed from: no race, no read of what was not written, barriers that all reach."""
+    run("device", PROGRAMS[name].make(*size))
+
+
+@pytest.mark.parametrize(("name", "size"), largest())
+def test_nvrtc(name: str, size: tuple[int, ...]) -> None:
+    """NVRTC takes it, and does not warn that wgmma is serialized or memory unaligned."""
+    subject = PROGRAMS[name].make(*size)
+    artifact = tecomp.build(subject.schedule, subject.args, target=CUDA).artifact
+    assert artifact.binary
+    assert "C75" not in artifact.log
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("name", "size"), sized(gpu=True, large=True))
+def test_gpu(name: str, size: tuple[int, ...]) -> None:
+    """Poisoned outputs become what they should; no guard word around arguments or temporaries changes."""
+    with GuardedAllocations(importlib.import_module("cupy")) as temporaries:
+        run("gpu", PROGRAMS[name].make(*size))
+    temporaries.check(name)
+
+
+def test_sixty_programs() -> None:
+    """Each module has programs, and there are as many as were promised."""
+    counts = Counter(program.family for program in PROGRAMS.values())
+    assert set(counts) == {module.__name__.rpartition(".")[2] for module in FAMILIES}
+    assert counts.total() >= 60
