@@ -78,6 +78,15 @@ class Placement:
         living = [Place(at.op, axis) for at in around[:1] for axis in self.states[at.op].env]
         return (*(place for place in living if place not in around), *around)
 
+    def around_all(self, readers: Sequence[Operation]) -> list[Place]:
+        """Return the loops that are around every reader, innermost first."""
+        shared: list[Place] = []
+        for places in zip(*map(self.reading_path, readers), strict=False):
+            if any(place != places[0] for place in places):
+                break
+            shared.append(places[0])
+        return shared[::-1]
+
     def check(self, op: Operation, readers: Sequence[Operation]) -> None:
         """Raise ScheduleError unless the loop at which `op` is computed is around every reader."""
         point = self.point(op)
@@ -98,7 +107,11 @@ class Placement:
         raise ScheduleError(
             f"compute_at: '{op.name}' cannot be placed at loop '{point.axis.name}' of '{name}'",
             because=because,
-            legal=[*_common(list(paths.values())), "root", *_again(op, outside, paths)],
+            legal=[
+                *(f"s[{place.op.name}] at {place.axis.name}" for place in self.around_all(readers)),
+                "root",
+                *_again(op, outside, paths),
+            ],
             location=self.schedule.location_of(op, "compute_at"),
         )
 
@@ -110,11 +123,3 @@ def _again(op: Operation, outside: Sequence[Operation], readers: Collection[Oper
     return [f"s.duplicate({op.name}, [{named}]) and each at its own reader"] if both else []
 
 
-def _common(paths: list[tuple[Place, ...]]) -> list[str]:
-    """Name the loops around all of the paths, innermost first."""
-    shared: list[str] = []
-    for places in zip(*paths, strict=False):
-        if any(place != places[0] for place in places):
-            break
-        shared.append(f"s[{places[0].op.name}] at {places[0].axis.name}")
-    return shared[::-1]

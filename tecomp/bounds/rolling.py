@@ -56,7 +56,7 @@ class _Window:
         outer = moves[dimension]
         assert outer is not None
         inside = self.loops[starts[dimension] :]
-        self._check_nested(dimension, outer, coefficients, inside)
+        self._check_nested(outer, inside)
         self._check_complete(inside)
         held = tuple(
             window if number == dimension else self._passed(number, inside)
@@ -100,19 +100,13 @@ class _Window:
         names = ", ".join(f"'{var.name}'" for var in self.loops)
         return f"no two iterations of the loops around it that run in order ({names}) need the same elements"
 
-    def _check_nested(
-        self, dimension: int, move: Move, coefficients: Sequence[dict[E.Var, int]], inside: Sequence[E.Var]
-    ) -> None:
-        """Raise ScheduleError unless the loops of the outermost dimension stand outside those of the others."""
-        last = inside.index(move.loops[-1])
-        for number, found in enumerate(coefficients):
-            for var in found:
-                known = number == dimension and var in move.loops
-                if var in inside and not known and (number == dimension or inside.index(var) < last):
-                    because = (
-                        f"'{var.name}' moves it along dimension {number} between steps along dimension {dimension}"
-                    )
-                    raise self._refused(because)
+    def _check_nested(self, move: Move, inside: Sequence[E.Var]) -> None:
+        """Raise ScheduleError where a loop that does not move the outermost dimension makes its window move back."""
+        between = next((var for var in inside[: inside.index(move.loops[-1])] if var not in move.loops), None)
+        if between is not None:
+            outer, inner = move.loops[0].name, move.loops[-1].name
+            because = f"the loop '{between.name}' stands inside of '{outer}' and around '{inner}', so it moves back"
+            raise self._refused(because)
 
     def _check_complete(self, inside: Sequence[E.Var]) -> None:
         """Raise ScheduleError where a condition may leave out an iteration that a later one counts on."""

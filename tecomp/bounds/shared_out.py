@@ -21,8 +21,9 @@ def shared_out(state: StageState) -> tuple[IterVar, ...]:
 def in_order(state: StageState, hosts: Collection[IterVar]) -> StageState:
     """Return a stage with its loops in the order in which threads can share its reduction out, where they do.
 
-    All threads come together for each element and fold parts of one only, so loops over data stand outside. A thread
-    folds its whole part by itself, unless stages are computed at a loop that reduces: at one of `hosts`.
+    All threads come together for each element and fold parts of one only, so loops over data stand outside, and those
+    whose iterations update an element atomically. A thread folds its whole part by itself, unless stages are computed
+    at a loop that reduces: at one of `hosts`.
 
         k.outer, k.inner (threadIdx.x), c    ->    c, k.inner (threadIdx.x), k.outer
     """
@@ -31,9 +32,18 @@ def in_order(state: StageState, hosts: Collection[IterVar]) -> StageState:
         return state
     reduced = _reduced(state)
     alone = reduced.isdisjoint(hosts)
-    return state.replace(
-        leaves=tuple(sorted(state.leaves, key=lambda leaf: (leaf in reduced, alone and leaf not in threads)))
-    )
+
+    def rank(leaf: IterVar) -> tuple[bool, bool, bool]:
+        return leaf in reduced, not state.mark(leaf).atomic, alone and leaf not in threads
+
+    return state.replace(leaves=tuple(sorted(state.leaves, key=rank)))
+
+
+def outside_join(state: StageState) -> int:
+    """Return how many loops stand outside the first whose iterations threads join."""
+    reduced = _reduced(state)
+    folds = (number for number, leaf in enumerate(state.leaves) if leaf in reduced and not state.mark(leaf).atomic)
+    return next(folds, len(state.leaves))
 
 
 def _reduced(state: StageState) -> set[IterVar]:

@@ -8,7 +8,8 @@ C(i) = sum over k of A[i, k], k bound to blockIdx.x
         for k in thread('blockIdx.x', m):
             atomic_add(address(C[i], 'rwu'), A[i, k])
 
-The start is a nest of its own: all of it is done before the first update.
+The start is a nest of its own: all of it is done before the first update. Where threads share out what one of these
+iterations folds, they join it first, and it is one update.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..bounds.run_over import StageBounds
+from ..bounds.shared_out import shared_out
 from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
@@ -25,6 +27,7 @@ from ..ir.subst import substitute_stmt
 from ..ir.visit import walk
 from .body import Body
 from .nest import Nest, alone
+from .shared_nest import SharedNest
 
 THREADS: Final = 256
 """Threads in a block that starts elements."""
@@ -36,10 +39,16 @@ class AtomicNest(Nest):
     def reduce(self, body: Body, start: StageBounds, start_body: Body) -> Stmt:
         """Return the start, and then the updates."""
         first = Nest(start, alone, self.storage).inside(self, 0, start_body)
-        updates = self.around(self._stored(body.update()))
+        updates = self._updates(body)
         if _has_threads(updates) and not _has_threads(first):
             first = _in_threads(first)
         return Seq((first, updates))
+
+    def _updates(self, body: Body) -> Stmt:
+        """Return the updates: one for each value, or one for the join of what threads share out."""
+        if not shared_out(self.stage.state):
+            return self.around(self._stored(body.update()))
+        return SharedNest(self.stage, self.producers, self.storage).join(body, lambda parts: body.update(parts[0]))
 
 
 def _in_threads(start: Stmt) -> Stmt:

@@ -56,17 +56,18 @@ class Body:
         condition = self.parts[count]
         return stores if condition is make.TRUE else If(condition, stores, loc=self.op.loc)
 
-    def update(self) -> Stmt:
-        """Return the atomic update of the result by one more value, where the reduction's condition holds."""
+    def update(self, part: Expr | None = None) -> Stmt:
+        """Return the atomic update of the result by one more value, where the reduction's condition holds, or by the
+        join of some, `part`."""
         assert self.reduce is not None
         name = atomic_of(self.reduce.combiner)
         assert name is not None
-        value, condition = self.parts
+        value, condition = self.parts if part is None else (part, make.TRUE)
         ((buffer, indices),) = self.elements()
         update = Evaluate(atomic_update(name, buffer, indices, value), loc=self.op.loc)
         return update if condition is make.TRUE else If(condition, update, loc=self.op.loc)
 
-    def finish(self, results: list[Expr]) -> Stmt:
+    def finish(self, results: Sequence[Expr]) -> Stmt:
         """Return the stores of a reduction's results over all values, joined to the start values where these are given.
 
         It is asked of the body of the start.
@@ -74,5 +75,5 @@ class Body:
         assert self.reduce is not None
         return self._stores(joined(self.reduce.combiner, self.parts, results) if self.parts else results)
 
-    def _stores(self, values: list[Expr]) -> Stmt:
+    def _stores(self, values: Sequence[Expr]) -> Stmt:
         return stores(self.elements(), values, self.op.loc)

@@ -13,17 +13,17 @@ B(i) = sum over k of A[i, k], k split by 16, k.inner bound to threadIdx.x
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..bounds.program import Program, data_axes
 from ..bounds.run_over import StageBounds
-from ..bounds.shared_out import shared_out
-from ..bounds.start import outside_reduction
+from ..bounds.shared_out import outside_join, shared_out
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar
+from ..ir.node import Expr
 from ..ir.stmt import Across, Alloc, Buffer, For, If, LoopKind, Seq, Stmt
 from ..ir.subst import substitute
 from ..ir.visit import walk
@@ -50,8 +50,12 @@ class SharedNest(Nest):
 
     def reduce(self, body: Body, start: StageBounds, start_body: Body) -> Stmt:
         """Return the nest; the result is joined to a start value only once, where it is stored."""
+        return self.join(body, start_body.finish)
+
+    def join(self, body: Body, store: Callable[[Sequence[Expr]], Stmt]) -> Stmt:
+        """Return the nest in which `store` does something with the result that all threads have."""
         assert body.reduce is not None
-        count = outside_reduction(self.stage)
+        count = outside_join(self.stage.state)
         outer, inner = self.leaves[:count], self.leaves[count:]
         self._check_one_element(inner)
         loc, combiner = self.stage.op.loc, body.reduce.combiner
@@ -60,9 +64,7 @@ class SharedNest(Nest):
         )
         fold = self._loops(body.step([(part, ()) for part in parts]), inner)
         results = [make.load(part, ()) for part in parts]
-        stmt: Stmt = Seq(
-            (Across(self._threads(), parts, combiner, fold, loc=loc), self._stored(start_body.finish(results)))
-        )
+        stmt: Stmt = Seq((Across(self._threads(), parts, combiner, fold, loc=loc), self._stored(store(results))))
         for part in reversed(parts):
             stmt = Alloc(part, stmt, loc=loc)
         return self._guarded(self._loops(stmt, outer), self.guards.get(None, ()))

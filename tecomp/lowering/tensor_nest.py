@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from ..arith import bounds_of, simplify
 from ..bounds.program import Program, data_axes
 from ..bounds.run_over import ZERO, StageBounds
-from ..bounds.shared_out import shared_out
 from ..bounds.start import elements, outside_reduction
 from ..errors import ScheduleError
 from ..ir import expr as E
@@ -144,15 +143,11 @@ class TensorNest(Nest):
         raise self._refuse(f"whether all its elements exist is not known: {guard!r}", "loops of constant extent")
 
     def _check_outside(self) -> None:
-        lanes = next((leaf for leaf in self.outside if self.stage.state.mark(leaf).kind is LoopKind.VECTORIZED), None)
-        if lanes is not None:
-            raise self._refuse(
-                f"'{lanes.name}' around it is vectorized, and an instruction has no lanes of its own", "unroll"
-            )
-        if shared_out(self.stage.state):
-            raise self._refuse(
-                "threads share its reduction out, and one thread runs the intrinsic", "data axes bound to threads"
-            )
+        """Raise ScheduleError where the iterations of a loop around are to be lanes."""
+        for leaf in self.outside:
+            if self.stage.state.mark(leaf).kind is LoopKind.VECTORIZED:
+                because = f"'{leaf.name}' around it is vectorized, and an instruction has no lanes but its own"
+                raise self._refuse(because, f"s[{self.stage.op.name}].unroll in place of vectorize")
 
     def _check_elements(self, what: str) -> None:
         """Raise ScheduleError where `what` would be stored element by element into memory that has none."""

@@ -194,8 +194,8 @@ class _Reader:
         attrs: Any = None,
     ) -> Any:
         lines = self.source.lines[body.node.lineno - 1 : body.node.end_lineno]
-        outputs = operation("\n".join(lines), inputs, kind, known, name, tag, attrs).outputs
-        return outputs if len(outputs) > 1 else outputs[0]
+        made: Any = operation("\n".join(lines), inputs, kind, known, name, tag, attrs)
+        return made.outputs if made.num_outputs > 1 else made.output(0)
 
     def compute(self, shape: Any, formula: Formula, name: str, varargs_names: Any = None, **notes: Any) -> Any:
         names = varargs_names if varargs_names is not None else formula.arguments

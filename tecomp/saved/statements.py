@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ..errors import UnsupportedError
-from ..ir.expr import Const, Var
+from ..ir.expr import Var
 from ..ir.func import Func, Level
 from ..ir.node import Expr
 from ..ir.parse import parse
-from ..ir.stmt import Buffer
+from ..ir.stmt import Buffer, Stmt
 from ..ir.subst import substitute, substitute_stmt
 from ..location import caller
-from ..te.buffer import DeclaredBuffer
 from ..te.extern_op import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.tensor import Tensor
@@ -31,16 +29,18 @@ KINDS: Final[dict[str, type[ExternOp]]] = {"extern": ExternOp, "hybrid": HybridO
 
 def function(op: ExternOp, name: str) -> Func:
     """Return the body of an operation as a function of its buffers and then its scalars."""
-    for buffer in (*op.input_placeholders, *op.output_placeholders):
-        offset = buffer.elem_offset if isinstance(buffer, DeclaredBuffer) else None
-        if offset is not None and not (isinstance(offset, Const) and offset.value == 0):
-            because = f"its buffer '{buffer.name}' has an elem_offset, which no text has"
-            raise UnsupportedError(f"te.save of '{op.name}'", because, "pickle.dumps(s)")
     requires = op.requires if isinstance(op, HybridOp) else ()
     buffers = (*op.input_placeholders, *op.output_placeholders)
-    sizes = Func(name, buffers, op.output_placeholders, op.body, Level.LOOPS, requires).sizes()
+    body = _without_lines(op.body)
+    sizes = Func(name, buffers, op.output_placeholders, body, Level.LOOPS, requires).sizes()
     scalars = tuple(var for var in op.variables if var not in sizes)
-    return Func(name, (*buffers, *scalars), op.output_placeholders, op.body, Level.LOOPS, requires)
+    return Func(name, (*buffers, *scalars), op.output_placeholders, body, Level.LOOPS, requires)
+
+
+def _without_lines(node: Stmt) -> Stmt:
+    """Return a statement without the lines of the user's program, which would stand in its text."""
+    new = node.map(_without_lines, lambda expr: expr)
+    return type(new)(**{field: getattr(new, field) for field in new.fields})
 
 
 def variables(func: Func) -> list[Var]:

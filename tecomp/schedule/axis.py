@@ -163,8 +163,7 @@ def _taken(stage: StageView, verb: str, axis: IterVar) -> ScheduleError:
     assert tensorized is not None
     because = f"the intrinsic '{tensorized.intrin.name}' takes the place of the loops from '{tensorized.axis.name}' on"
     outside = stage.state.leaves[: stage.state.leaves.index(tensorized.axis)]
-    order = "tensorize once, innermost loops last" if verb == "tensorize" else f"{verb} first, then tensorize"
-    return cannot(verb, axis, stage, because, f"{order}; the loops outside are {names(outside)}")
+    return cannot(verb, axis, stage, because, f"{verb} first, then tensorize; the loops outside are {names(outside)}")
 
 
 def _time_of_update(stage: StageView, verb: str, axis: IterVar) -> ScheduleError:

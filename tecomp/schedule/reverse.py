@@ -119,7 +119,7 @@ class _Move:
         assert isinstance(made, ComputeOp)
         assert isinstance(target, ComputeOp)
         along = target.axis[number]
-        own = {axis.var: axis for axis in made.axis}
+        own: dict[Expr, IterVar] = {axis.var: axis for axis in made.axis}
         reads = list(dict.fromkeys(self._indices(number)))
         if len(reads) > 1 or reads[0] not in own:
             at = " and at ".join(map(repr, reads))
@@ -127,7 +127,7 @@ class _Move:
                 f"'{made.name}' reads '{target.name}' at {at} along '{along.name}', so it needs other iterations too"
             )
             raise self.refused(because, f"a loop that '{along.name}' does not go into, or compute_at")
-        axis, exact = own[next(iter(reads))], Exact()
+        axis, exact = own[reads[0]], Exact()
         extents = [domain(part).extent for part in (axis, along)]
         if not can_prove(make.eq(*map(exact, extents))):
             lengths = " and ".join(map(show, extents))

@@ -10,9 +10,10 @@ A call that is refused changes nothing.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Final
 
 from ..errors import ScheduleError, UserError, UserTypeError
 from ..te.legality import check_graph
@@ -31,6 +32,9 @@ from .sketch import sketch
 from .text import replay
 from .transform import transform_layout
 from .view import StageView
+
+_EXPLAIN: Final = "tecomp.bounds.explain"
+"""Loaded when first asked: a schedule is made without bound inference."""
 
 
 class Stage(StageView):
@@ -135,6 +139,15 @@ class Schedule(Plan):
     def text(self) -> str:
         """Return Python that makes this schedule of a fresh one, `s`, of the same computation."""
         return replay(self)
+
+    def explain(self, *tensors: Tensor | Operation) -> Any:
+        """Return what this schedule makes of the stages of `tensors`, of all where none is named; it prints as text.
+
+        For each: where it is computed, what of it and in which memory, its loops, the loops at which it may be
+        computed, and of every primitive whether it is legal now, and why not.
+        """
+        stages = [self[tensor] for tensor in tensors] or self.stages
+        return importlib.import_module(_EXPLAIN).explain(self, stages)
 
     def __repr__(self) -> str:
         return sketch(self)

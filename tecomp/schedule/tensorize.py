@@ -31,12 +31,21 @@ def tensorize(stage: StageView, axis: IterVar, intrin: TensorIntrin) -> Change[N
     if not isinstance(intrin, TensorIntrin):
         because = f"it is of type {type(intrin).__name__}"
         raise UserTypeError(f"tensorize: {intrin!r} is no tensor intrinsic", because, "te.decl_tensor_intrin(...)")
+    _check_first(stage, intrin)
     found = leaf(stage, "tensorize", axis)
     inside = stage.state.leaves[stage.state.leaves.index(found) :]
     _check_results(stage, intrin)
     for loop in inside:
         _check_loop(stage, found, loop)
     return stage.state.replace(tensorized=Tensorized(found, intrin)), None
+
+
+def _check_first(stage: StageView, intrin: TensorIntrin) -> None:
+    """Raise ScheduleError where an intrinsic computes the stage already."""
+    other = stage.state.tensorized
+    if other is not None:
+        because = f"'{other.intrin.name}' takes the place of its loops from '{other.axis.name}' on, and a stage has one"
+        raise _refusal(stage, intrin, because, "one intrinsic for each stage")
 
 
 def _check_results(stage: StageView, intrin: TensorIntrin) -> None:

@@ -17,6 +17,7 @@ from ..ir import make
 from ..ir.axis import AxisKind, IterVar
 from ..ir.expr import Combiner, Const, Reduce, Var
 from ..ir.node import Expr
+from .joins import check_joins
 from .shape import plain
 from .symbol import max_value, min_value
 
@@ -60,6 +61,7 @@ class Reducer:
         self, combine: Callable[[Any, Any], Any], identity: Callable[..., Any], name: str, doc: str = ""
     ) -> None:
         self._combine, self._identity, self.name = combine, identity, name
+        self._of_user = not doc
         self._combinations: dict[tuple[DType, ...], Combination] = {}
         self.__doc__ = doc or type(self).__doc__
 
@@ -97,13 +99,16 @@ class Reducer:
         lhs = tuple(Var(f"x{suffix}", dtype) for suffix, dtype in zip(suffixes, dtypes, strict=True))
         rhs = tuple(Var(f"y{suffix}", dtype) for suffix, dtype in zip(suffixes, dtypes, strict=True))
         result = self._combine(lhs[0], rhs[0]) if single else self._combine(lhs, rhs)
-        return Combination(
+        combination = Combination(
             self.name,
             lhs,
             rhs,
             self._typed("fcombine", result, dtypes),
             self._typed("fidentity", self._identity(*dtypes), dtypes),
         )
+        if self._of_user:
+            check_joins(self.name, combination)
+        return combination
 
     def _typed(self, role: str, values: Any, dtypes: tuple[DType, ...]) -> tuple[Expr, ...]:
         """Return what a function of the reducer gave, one value of each type; plain numbers take the type."""

@@ -70,6 +70,15 @@ def test_never_equal_although_each_digit_may_be() -> None:
     assert overlap.agreeing(Place((f // 5,)), Place(((f + 1) // 5,))) is not None
 
 
+def test_remainders_of_values_a_fixed_step_apart() -> None:
+    """(k + 1) % 2 is never k % 2 of the same k; (k + 2) % 2 always is, and any other k may give either."""
+    k = var("k", 8)
+    for step, owner_independent in ((1, True), (3, True), (2, False), (0, False)):
+        here, there = Place((E.FloorMod(k + step, make.index(2)),)), Place((E.FloorMod(k, make.index(2)),))
+        assert Overlap(OWNERS, lambda v: False).apart(here, there) == owner_independent
+        assert not Overlap(OWNERS, lambda v: v is k).apart(here, there)
+
+
 def test_remainders_by_a_divisor_that_differs_tell_nothing() -> None:
     f = TY * 8 + TX
     assert not Overlap(OWNERS, lambda v: v is K).apart(

@@ -314,6 +314,21 @@ def test_a_sum_of_everything(threads):
         program({A: a, X: x}, {B: np.float32(a @ x)})
 
 
+@pytest.mark.parametrize("count", [7, 64])
+def test_blocks_and_threads(threads, count):
+    """A row is cut over blocks; the threads of each join their parts, and one adds them to the row's sum atomically."""
+    A, B = rows(te.sum)
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(s[B].op.reduce_axis[0], 2 * count)
+    s[B].bind(B.op.axis[0], axis("blockIdx.x"))
+    s[B].bind(outer, axis("blockIdx.y"), reduce_update="atomic")
+    s[B].bind(s[B].split(inner, count)[1], axis("threadIdx.x"))
+    program = threads(s, [A, B])
+    for size in around(2 * count):
+        a = DATA.integers(-9, 9, (3, size)).astype("float32")
+        program({A: a}, {B: a.sum(1)})
+
+
 @pytest.mark.parametrize("scope", ["shared", "local"])
 def test_a_stage_inside_the_loop_that_reduces(threads, scope):
     """A tile that the block copies for each step of the loop around its threads' own."""

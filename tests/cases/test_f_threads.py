@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tecomp
-from tecomp import te
+from tecomp import te, tir
 from tests.cases.places import CUDA
 from tests.cases.tiling import around
 
@@ -156,6 +156,31 @@ def test_copies_in_any_memory(cpu, scope, unrolled):
     for size in (0, 1, 5):
         a = ints(size, 24)
         program({A: a}, {C: (a + np.float32(1)).sum(1)})
+
+
+def test_copies_of_what_an_intrinsic_fills():
+    """tvm#2581: the copy loop is an instruction, which gets the address of the copy to fill."""
+    n = te.var("n")
+    A = te.placeholder((n, 64), name="A")
+    k = te.reduce_axis((0, 64), name="k")
+    C = te.compute((n,), lambda i: te.sum(A[i, k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    tile = s.cache_read(A, "global", [C])
+    s[tile].compute_at(s[C], s[C].split(k, 8)[0])
+    s[tile].double_buffer()
+    a = te.placeholder((8,), name="a")
+    b = te.compute((8,), lambda i: a[i], name="b")
+    rows = {T: tir.decl_buffer((8,), "float32", strides=[1], offset_factor=1) for T in (a, b)}
+
+    def copy8(ins, outs):
+        return tir.call_extern("int32", "copy8", outs[0].access_ptr("w"), ins[0].access_ptr("r"))
+
+    s[tile].tensorize(tile.op.axis[1], te.decl_tensor_intrin(b.op, copy8, binds=rows))
+    program = repr(tecomp.lower(s, [A, C], simple_mode=True))
+    assert "A_global = alloc(f32[2, 1, 8], align=64)" in program
+    assert "copy8', address(A_global[0, 0, 0], 'w'), address(A[i, 0], 'r'))" in program
+    assert "copy8', address(A_global[(k_outer + 1) % 2, 0, 0], 'w'), address(A[i, k_outer * 8 + 8], 'r'))" in program
+    assert "C[i] + A_global[k_outer % 2, 0, k_inner]" in program
 
 
 @pytest.mark.parametrize("scope", ["shared", "shared.dyn"])

@@ -37,13 +37,17 @@ class AxisPlan:
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """What becomes of a stage's data axes: the first `fused` of them are one, the others stand alone."""
+    """What becomes of a stage's axes: the first `fused` of those over data are one, the others stand alone.
+
+    A reduction is split by `reduce_factor`, and `reduce_thread`, unless it is "", shares the inner loop out.
+    """
 
     fused: int
     axes: tuple[AxisPlan, ...]
     blocks_first: bool
     reduce_factor: int
     reduce_first: bool
+    reduce_thread: str
 
 
 def random_gpu_schedule(case: Case, draw: Draw) -> Any:
@@ -73,8 +77,9 @@ def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
     fused = rng.choice([1, 1, 1, min(2, rank), rank]) if rank else 0
     count = max(rank - fused + 1, 1)
     drawn = _AxisPlans(draw, count)
+    factor, thread = drawn.reduction()
     axes = tuple(drawn.axis(number) for number in range(count))
-    return KernelPlan(fused, axes, rng.random() < 0.7, rng.choice([1, 1, 2, 3, draw.factor]), rng.random() < 0.5)
+    return KernelPlan(fused, axes, rng.random() < 0.7, factor, rng.random() < 0.5, thread)
 
 
 class _AxisPlans:
@@ -97,6 +102,14 @@ class _AxisPlans:
         self.room //= size if thread else 1
         inner = rng.choice([1, 1, 1, 2, 3, 4])
         return AxisPlan(block, thread, size, inner, self._inner_kind(inner), rng.random() < 0.25)
+
+    def reduction(self) -> tuple[int, str]:
+        """Draw by what a reduction is split, and the dimension of threads that shares it out, if any."""
+        factor = self.rng.choice([1, 1, 2, 3, self.factor, 8, 32])
+        if factor == 1 or factor > self.room or not self.spare or self.rng.random() < 0.4:
+            return factor, ""
+        self.room //= factor
+        return factor, self.spare.pop()
 
     def _inner_kind(self, length: int) -> str:
         """Draw what becomes of the loop inside the threads: the name of a primitive, or a dimension of threads."""
@@ -124,6 +137,8 @@ def bind(stage: Any, plan: KernelPlan) -> None:
         stage.bind(singleton, te.thread_axis("threadIdx.x"))
         return
     reduced = _reduced(stage, plan.reduce_factor)
+    if len(reduced) > 1 and plan.reduce_factor > 1 and plan.reduce_thread:
+        stage.bind(reduced[1], te.thread_axis(f"threadIdx.{plan.reduce_thread}"))
     ordered = [*blocks, *threads, *(reduced + inner if plan.reduce_first else inner + reduced)]
     if plan.blocks_first:
         stage.reorder(*ordered)

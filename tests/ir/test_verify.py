@@ -81,7 +81,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("a launch inside a launch", Launch((("blockIdx.x", i),), Launch((("threadIdx.x", t),), Seq(()))), D),
     ("const of type index", Evaluate(at(1)), F),
     ("parts of int32 joined as float32", Alloc(W, Across((), (W,), SUM, Seq(()))), L),
-    ("a part in 'V: float32[4] in local'", Alloc(V, Across((), (V,), SUM, Seq(()))), L),
+    ("a part in V: f32[4] in local", Alloc(V, Across((), (V,), SUM, Seq(()))), L),
     ("a join of parts at level flat", Alloc(P, Across((), (P,), SUM, Seq(()))), F),
     ("buffer 'P' is used outside its scope", Across((), (P,), SUM, Seq(())), L),
     ("tensorread in a lowered program", doing(E.TensorRead(Y, (i,))), L),

@@ -113,3 +113,19 @@ def test_lanes_run_alone() -> None:
     assert text(one_lane.run(before, CPU)) == text(before).replace("vectorized", "range")
     assert one_lane.run(one_lane.run(before, CPU), CPU).body is not None
     assert isinstance(before.body.loop_var, Var)
+
+
+@pytest.mark.gpu
+def test_a_read_outside_on_a_gpu() -> None:
+    A, at = te.placeholder((5,), name="A"), te.placeholder((9,), "int32", name="at")
+    B = te.compute((9,), lambda i: A[at[i]] + 1, name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    with PassContext(config=CHECKED):
+        module = tecomp.build(s, [A, at, B], "cuda", name="gather")
+    gpu = tecomp.cuda(0)
+    a, b = tecomp.nd.array(np.arange(5, dtype="float32"), gpu), tecomp.nd.empty((9,), "float32", gpu)
+    module(a, tecomp.nd.array(np.arange(9, dtype="int32") % 5, gpu), b)
+    np.testing.assert_array_equal(b.numpy(), np.arange(9) % 5 + 1)
+    with pytest.raises(AccessError, match=r"gather: 'A' is read at \[7\]"):
+        module(a, tecomp.nd.array(np.full(9, 7, "int32"), gpu), b)

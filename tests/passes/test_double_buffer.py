@@ -117,6 +117,26 @@ def f(A: f32[n, 64], B: f32[n, 64], C: out[f32[64]]):
         same_results(before, after, n=n)
 
 
+def test_a_loop_of_two_iterations_waits_once_in_each() -> None:
+    """Only what the guard says of k tells that the copy that is filled is not the one that is read."""
+    _, after = buffered("""
+def f(A: f32[2, 64], C: out[f32[64]]):
+    for tx in thread('threadIdx.x', 64):
+        acc: f32
+        acc = 0.0
+        for k in range(2):
+            S = alloc(f32[64], 'shared', copies=2)
+            for t in thread('threadIdx.x', 64):
+                S[t] = A[k, t]
+            acc = acc + S[63 - tx]
+        C[tx] = acc
+""")
+    for one in (simplify, launch, simplify, barrier):
+        after = one.run(after, GPU)
+    assert "if k < 1:" in text(after)
+    assert text(after).count("barrier_block()") == 1
+
+
 REFUSED = {
     "made of what the loop writes": (
         """

@@ -222,11 +222,3 @@ def test_what_cannot_be_written() -> None:
     with pytest.raises(UnsupportedError) as other:
         te.save(te.create_schedule(tensorized.op))
     assert (other.value.asked, other.value.legal) == ("te.save of 'tensorized'", "te.compute")
-    moved = tir.decl_buffer((4,), "float32", name="moved", elem_offset=te.var("o"))
-    opaque = te.extern(
-        (4,), [A], lambda ins, outs: tir.call_packed("f", ins[0], outs[0]), dtype="float32", name="opaque",
-        in_buffers=[moved],
-    )  # fmt: skip
-    with pytest.raises(UnsupportedError) as third:
-        te.save(te.create_schedule(opaque.op))
-    assert third.value.because == "its buffer 'moved' has an elem_offset, which no text has"

@@ -183,6 +183,17 @@ def crossed(s, y, x):
     return yi
 
 
+def crossed_by_reduction(s, y, x):
+    yo, yi = s.split(y, factor=4)
+    s.reorder(yo, s.op.reduce_axis[0], yi)
+    return yi
+
+
+def summed(B, y, x):
+    k = te.reduce_axis((0, 3), name="k")
+    return te.sum((B[y, x] + B[y + 2, x]) * k, axis=k)
+
+
 def fused_and_split(s, y, x):
     s.split(s.fuse(y, x), factor=7)
     return s.leaf_iter_vars[0]
@@ -215,6 +226,7 @@ ROLLING: dict[str, Case] = {
         lambda s, y, x: y, lambda B, y, x: B[y // 2, x] + B[y // 2 + 1, x]
     ),
     "two dimensions in turn": lambda p: slid(crossed),
+    "a reduction between two loops that move it": lambda p: slid(crossed_by_reduction, summed),
     "a loop of both dimensions": lambda p: slid(fused_and_split),
     "pieces out of order": lambda p: slid(halved),
 }

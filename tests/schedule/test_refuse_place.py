@@ -361,7 +361,7 @@ def test_set_scope_unknown(chain, refused):
            |     chain.s[chain.B].set_scope("texture")
            |     ^
           because: no memory is called so
-          legal: global, shared, shared.dyn, warp, local
+          legal: global, shared, shared.dyn, warp, local, wmma.matrix_a, wmma.matrix_b, wmma.accumulator
     """,
     ):
         chain.s[chain.B].set_scope("texture")

@@ -70,7 +70,7 @@ FORMS = {
     "a transpose": (X, (n, m), lambda i, j: X[j, i], "head[i, j]"),
     "a broadcast": (X, (m, n, 3), lambda i, j, q: X[i, j] * 2.0, "sum(head[i, j, q] * 2.0, axis=[q])"),
     "one row": (X, (n,), lambda j: X[0, j], "head[j] if i0 == 0 else 0.0"),
-    "a diagonal": (Q, (3,), lambda i: Q[i, i], "head[i] if i == i1 else 0.0"),
+    "a diagonal": (Q, (3,), lambda i: Q[i, i], "head[i] if i == i_1 else 0.0"),
     "one element": (V, (), lambda: V[3], "head[] if i0 == 3 else 0.0"),
     "backwards": (V, (12,), lambda i: V[11 - i], "head[11 - i0]"),
     "a shift": (V, (11,), lambda i: V[i + 1], "head[i0 - 1] if 0 < i0 else 0.0"),

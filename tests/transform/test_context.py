@@ -246,3 +246,23 @@ def test_a_pass_that_gives_no_program() -> None:
     with PassContext(config={"tir.add_lower_pass": [(0, str)]}), pytest.raises(UserTypeError) as caught:
         tecomp.lower(*stencil())
     assert (caught.value.asked, caught.value.because) == ("PassContext: the pass str", "it returned a str")
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_a_pass_may_be_left_out_of_a_scan_on_a_gpu(name: str) -> None:
+    m, n = te.var("m"), te.var("n")
+    X, state = te.placeholder((m, n), name="X"), te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    update = te.compute((m, n), lambda t, i: state[t - 1, i] + X[t, i], name="update")
+    total = te.scan(init, update, state, inputs=[X])
+    s = te.create_schedule(total.op)
+    for stage in (init, update):
+        outer, inner = s[stage].split(stage.op.axis[1], factor=8)
+        s[stage].bind(outer, te.thread_axis("blockIdx.x"))
+        s[stage].bind(inner, te.thread_axis("threadIdx.x"))
+    with PassContext(disabled_pass=[name]):
+        module = tecomp.build(s, [X, total], "cuda -arch=sm_80")
+    x = np.random.default_rng(0).integers(0, 9, (41, 19)).astype("float32")
+    out = np.zeros_like(x)
+    interpret(module.ir, x, out)
+    np.testing.assert_array_equal(out, x.cumsum(0))

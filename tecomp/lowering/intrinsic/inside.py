@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from ...arith import bounds_of, can_prove
 from ...bounds.program import Program
-from ...bounds.run_over import ZERO, StageBounds
+from ...bounds.run_over import ONE, ZERO, StageBounds
 from ...dtype import INDEX
 from ...ir import expr as E
 from ...ir import make
 from ...ir.axis import Range
 from ...ir.node import Expr
 from ...ir.visit import walk
+from ...te.index import Indexer
 from ...te.tensor import Tensor, domain
 from ...te.tensor_intrin import TensorIntrin
 from .view import View
@@ -32,11 +33,13 @@ def outside(program: Program, stage: StageBounds, intrin: TensorIntrin, views: S
 
 def _reads_all(intrin: TensorIntrin, tensor: Tensor) -> bool:
     """Return whether one read of the formula runs over every element of `tensor`."""
-    axes = (*intrin.op.axis, *intrin.op.reduce_axis)
-    ranges = {axis.var: Range(*domain(axis)) for axis in axes}
+    exact = Indexer()
+    shape, own = list(map(exact.extent, tensor.shape)), (*intrin.op.axis, *intrin.op.reduce_axis)
+    axes = {axis.var: E.Var(axis.name, INDEX, *map(exact.extent, domain(axis))) for axis in own}
+    ranges = {var: Range(var.min, var.extent) for var in axes.values() if var.min is not None and var.extent is not None}
     reads = [node for part in intrin.op.body for node in walk(part) if isinstance(node, E.TensorRead)]
     return any(
-        all(_spans(index, extent, ranges) for index, extent in zip(read.indices, tensor.shape, strict=True))
+        all(_spans(index, extent, ranges) for index, extent in zip(exact.indices(read.indices, axes), shape, strict=True))
         for read in reads
         if read.tensor is tensor
     )
@@ -46,7 +49,7 @@ def _spans(index: Expr, extent: Expr, ranges: dict[E.Var, Range]) -> bool:
     low, high = bounds_of(index, ranges)
     if low is None or high is None:
         return False
-    return can_prove(make.eq(low, 0)) and can_prove(make.eq(make.add(high, 1), extent))
+    return can_prove(make.eq(low, ZERO)) and can_prove(make.eq(make.add(high, ONE), extent))
 
 
 def _is_inside(program: Program, tensor: Tensor, view: View) -> bool:

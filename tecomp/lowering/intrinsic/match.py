@@ -58,11 +58,11 @@ class _Matcher:
         ended: list[Attempt] = []
         for assigned in self.assignments([*self.own.axis, *self.own.reduce_axis], _Assigned({}, {})):
             unifier = Unifier(self.counters)
-            results = self.results(assigned)
-            for found in self.ways(unifier, assigned):
-                if results is not None:
-                    return self.matched(found, results, assigned)
-            ended.append(parted(self.tile, unifier.difference, assigned.axes, self.stage))
+            results, found = self.results(assigned), next(self.ways(unifier, assigned), None)
+            if results is not None and found is not None:
+                return self.matched(found, results, assigned)
+            difference = unifier.difference if found is None else None
+            ended.append(parted(self.tile, difference, assigned.axes, self.stage))
         attempts += ended or [unlike_extents(self.tile, self.intrin)]
         return None
 

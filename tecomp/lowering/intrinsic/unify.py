@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from ...arith import can_prove
+from ...arith import can_prove, simplify
 from ...dtype import INDEX
 from ...ir import expr as E
 from ...ir import make
@@ -87,9 +87,8 @@ class Unifier:
         """A choice by c is the other way round one by not c."""
         yield from self.operands(pattern.operands(), subject, found)
         condition, yes, no = pattern.operands()
-        yield from self.all(
-            [make.logical_not(condition), no, yes], subject.operands(), found._replace(size=found.size + 1)
-        )
+        turned = [simplify(make.logical_not(condition)), no, yes]
+        yield from self.all(turned, subject.operands(), found._replace(size=found.size + 1))
 
     def number(self, pattern: E.Var, subject: Expr, found: Found) -> Iterator[Found]:
         """A number of the intrinsic is one value of its type, everywhere the same."""

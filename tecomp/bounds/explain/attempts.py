@@ -1,0 +1,98 @@
+"""What could be done to a stage now: every primitive is tried, on every loop, without being applied.
+
+A primitive looks and decides before anything is changed, so that its refusal tells why not, word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from ...errors import TecompError
+from ...ir.axis import AxisKind, IterVar
+from ...schedule import loops, mark, place, storage
+from ...schedule.cache_write import cache_write
+from ...schedule.rfactor import rfactor
+from ...schedule.schedule import Stage
+from ...te.axis import thread_axis
+from ...te.tensor import ComputeOp
+
+
+class Attempt(NamedTuple):
+    """Whether a primitive is legal; `because` says why not."""
+
+    primitive: str
+    because: str = ""
+
+
+Try = Callable[[Stage, IterVar], Any]
+
+
+def _decide(method: Any) -> Callable[..., Any]:
+    """Return what a primitive's method does before it changes anything."""
+    return method.__wrapped__
+
+
+def _neighbours(change: Callable[..., Any]) -> Try:
+    def attempt(stage: Stage, axis: IterVar) -> Any:
+        leaves = stage.leaf_iter_vars
+        return change(stage, *leaves[leaves.index(axis) :][:2][::-1])
+
+    return attempt
+
+
+def _bound(tag: str) -> Try:
+    return lambda stage, axis: _decide(mark.bind)(stage, axis, thread_axis(tag))
+
+
+ON_LOOPS: Final[dict[str, Try]] = {
+    "split": lambda stage, axis: _decide(loops.split)(stage, axis, factor=2),
+    "fuse with the next": _neighbours(_decide(loops.fuse)),
+    "reorder with the next": _neighbours(_decide(loops.reorder)),
+    "unroll": _decide(mark.unroll),
+    "vectorize": _decide(mark.vectorize),
+    "parallel": _decide(mark.parallel),
+    "bind to blockIdx": _bound("blockIdx.x"),
+    "bind to threadIdx": _bound("threadIdx.x"),
+    "bind to vthread": _bound("vthread"),
+    "rfactor": lambda stage, axis: _decide(rfactor)(stage.plan, stage.origin.output(0), axis),
+}
+"""What is tried on each loop."""
+
+ON_STAGES: Final[dict[str, Callable[[Stage], Any]]] = {
+    "compute_inline": _decide(place.compute_inline),
+    "compute_root": _decide(place.compute_root),
+    **{
+        f"set_scope({scope!r})": lambda stage, scope=scope: _decide(place.set_scope)(stage, scope)
+        for scope in ("global", "shared", "local")
+    },
+    "double_buffer": _decide(storage.double_buffer),
+    "rolling_buffer": _decide(storage.rolling_buffer),
+    "cache_write": lambda stage: _decide(cache_write)(stage.plan, list(stage.origin.outputs), "global"),
+}
+"""What is tried on the stage itself."""
+
+
+def on_loop(stage: Stage, axis: IterVar) -> Iterator[Attempt]:
+    """Yield what happens to each primitive on a loop; what concerns reductions is tried on these only."""
+    last = stage.leaf_iter_vars[-1] is axis
+    for name, attempt in ON_LOOPS.items():
+        if (last and name.endswith("the next")) or (name == "rfactor" and axis.kind is not AxisKind.REDUCE):
+            continue
+        yield _attempted(name, lambda attempt=attempt: attempt(stage, axis))
+
+
+def on_stage(stage: Stage) -> Iterator[Attempt]:
+    """Yield what happens to each primitive on a stage."""
+    for name, attempt in ON_STAGES.items():
+        if name == "cache_write" and not isinstance(stage.op, ComputeOp):
+            continue
+        yield _attempted(name, lambda attempt=attempt: attempt(stage))
+
+
+def _attempted(name: str, attempt: Callable[[], Any]) -> Attempt:
+    try:
+        attempt()
+    except TecompError as refusal:
+        return Attempt(name, refusal.because or refusal.asked.removeprefix(f"{name}: "))
+    return Attempt(name)
