@@ -113,11 +113,12 @@ class _Window:
         path = self.program.placement.path(self.stage.op)
         for op, here in groupby(path, key=lambda place: place.op):
             reader, at = self.bounds[op], [place.axis for place in here][-1]
-            around = reader.state.leaves[: reader.state.positions()[at]]
+            loops = [var for leaf in reader.state.leaves if (var := reader.loops[leaf]) is not None]
+            around = {reader.loops[leaf] for leaf in reader.state.leaves[: reader.state.positions()[at]]}
             for guard in reader.guards:
-                named = [var for leaf in reader.state.leaves if (var := reader.loops[leaf]) in set(walk(guard))]
-                outside = all(var in [reader.loops[leaf] for leaf in around] for var in named)
-                if outside and not _is_end(guard, [var for var in named if var in inside]):
+                nodes = set(walk(guard))
+                named = [var for var in loops if var in nodes]
+                if around.issuperset(named) and not _is_end(guard, [var for var in named if var in inside]):
                     raise self._refused(f"some iterations are left out, where {guard!r} does not hold")
 
     def _passed(self, number: int, inside: Sequence[E.Var]) -> Range:
@@ -138,7 +139,7 @@ class _Window:
         )
 
 
-def _is_end(guard: Expr, loops: Sequence[E.Var | None]) -> bool:
+def _is_end(guard: Expr, loops: Sequence[E.Var]) -> bool:
     """Return whether a condition that holds in one iteration of `loops` holds in all before it: position < end."""
     if not loops:
         return True

@@ -43,8 +43,10 @@ def elements(stage: StageBounds, leaves: Sequence[IterVar]) -> list[IterVar]:
 
 
 def outside_reduction(stage: StageBounds) -> int:
-    """Return how many leaves stand outside the outermost one that a reduce axis went into; none where updates are atomic,
-    which all come after the whole of the start."""
+    """Return how many leaves stand outside the outermost one that a reduce axis went into.
+
+    Where updates are atomic none does: all of them come after the whole of the start.
+    """
     if any(mark.atomic for mark in stage.state.loops.values()):
         return 0
     reduced = carrying(stage.reduce_axis, stage.state.relations)

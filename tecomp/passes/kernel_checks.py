@@ -64,9 +64,13 @@ def _first_store(node: Stmt) -> str:
 
 
 def last_store(node: Stmt) -> str:
-    """Return what the work of `node` itself is called: the last buffer it stores to."""
-    names = [below.buffer.name for below in walk(node) if isinstance(below, Store)]
-    return names[-1] if names else "(no store)"
+    """Return what the work of `node` itself is called: the last buffer it stores to, or lets a call store to."""
+    written = (
+        below.buffer.name
+        for below in walk(node)
+        if isinstance(below, Store) or (isinstance(below, E.Address) and "w" in below.mode)
+    )
+    return next(iter([*written][::-1]), "(no store)")
 
 
 def _check_alloc(root: Stmt, node: Alloc) -> None:
