@@ -13,6 +13,7 @@ from ..ir import make
 from ..ir.axis import IterVar, Range
 from ..ir.node import Expr
 from ..ir.visit import walk
+from ..schedule.extent import kept_lengths
 from ..schedule.relation import Relation, is_whole
 from ..schedule.stage import StageState
 from ..te.hybrid import HybridOp
@@ -119,7 +120,7 @@ def _settle(
     stage: StageBounds, program: Program, roots: dict[IterVar, Range], relations: tuple[Relation, ...]
 ) -> tuple[Relation, ...]:
     """Descend from `roots` through the relations that they reach, then ascend; return the relations not reached."""
-    kept = {axis for axis, mark in stage.state.loops.items() if mark.keeps_length} | {*stage.state.by_intrinsic}
+    kept = kept_lengths(stage.state) | {*stage.state.by_intrinsic}
     stage.domains.update((axis, Range(ZERO, domain.extent)) for axis, domain in roots.items())
 
     def exact(factor: Expr) -> Expr:

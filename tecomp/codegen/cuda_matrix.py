@@ -20,6 +20,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Buffer, Evaluate, Stmt
 from ..ir.visit import walk
 from ..target import Target
+from ..te.shape import plain
 from .cuda_vector import SHARED_ALIGN
 from .cuda_wmma import MULTIPLICATIONS, PTX_TYPES, load_name, matrix_size, multiply_name, store_name
 from .cuda_writer import Writer
@@ -130,10 +131,10 @@ def _check_memory(instruction: Instruction, fragment: Buffer, at: Expr, stride: 
         because = f"its address is a multiple of {base} bytes, and a matrix must begin at a multiple of {align}"
         legal = f"data_alignment={align} in decl_buffer"
     elif not _is_multiple(at.offset, align // size):
-        because = f"a matrix begins at element {at.offset!r} of it, and must at a multiple of {align // size}"
+        because = f"a matrix begins at element {plain(at.offset)} of it, and must at a multiple of {align // size}"
         legal = "tiles that begin there"
     elif not _is_multiple(stride, ALIGN_ROWS // size):
-        because = f"its rows are {stride!r} elements apart, which must be a multiple of {ALIGN_ROWS // size}"
+        because = f"its rows are {plain(stride)} elements apart, which must be a multiple of {ALIGN_ROWS // size}"
         legal = "storage_align, or a shape whose last extent is such a multiple"
     if because:
         kind = PTX_TYPES.get(buffer.dtype, buffer.dtype)

@@ -10,9 +10,9 @@ from ..ir.matrix import is_fragment
 from ..ir.stmt import Alloc, Buffer, Stmt
 from ..ir.visit import walk
 from ..target import Target
-from .cuda_wmma import fragment_declaration
 from .cuda_types import c_type, register_type
 from .cuda_vector import SHARED_ALIGN
+from .cuda_wmma import fragment_declaration
 
 
 class Shared(NamedTuple):

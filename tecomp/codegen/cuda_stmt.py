@@ -8,8 +8,8 @@ from typing import Any, Final
 from ..errors import InternalError
 from ..ir import expr as E
 from ..ir import make
-from ..ir.matrix import is_matrix_call
 from ..ir.foreign import foreign
+from ..ir.matrix import is_matrix_call
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.visit import walk
 from .cuda_foreign import foreign_call

@@ -62,7 +62,7 @@ class Host:
 
 
 class Thread(Host):
-    """Where one thread of a kernel runs: shared memory is its block's, that of a warp its warp's, other memory its own."""
+    """Where one thread of a kernel runs: shared memory is its block's, a warp's its warp's, other memory its own."""
 
     def __init__(self, clock: Clock, shared: dict[Any, Memory], serial: int) -> None:
         super().__init__(clock)

@@ -7,7 +7,7 @@ import keyword
 import re
 from typing import Final, NamedTuple
 
-from ..dtype import BOOL, INDEX, INT32, DType
+from ..dtype import BOOL, HANDLE, INDEX, INT32, DType
 from . import expr as E
 from .func import Level
 from .matrix import MATRIX_CALLS
@@ -74,8 +74,11 @@ def default_integer(level: Level) -> DType:
 
 
 def rest_type(name: str, first: Expr) -> DType | None:
-    """Return what types a literal behind the first operand of a call, if not the level: that one, or lanes count."""
-    return None if name in SHUFFLES else first.dtype.element
+    """Return what types a literal behind the first operand of a call, if not the level: that one, or lanes count.
+
+    Behind an address the level does: nothing else is one.
+    """
+    return None if name in SHUFFLES or first.dtype is HANDLE else first.dtype.element
 
 
 def natural_type(name: str, args: tuple[Expr, ...] | list[Expr]) -> DType:

@@ -40,7 +40,7 @@ PIPELINE = (
     Pass("simplify", simplify.run, ALL, LOOPS, "lowering writes guards and indices as the relations give them"),
     Pass("solve", solve.run, ALL, LOOPS, "a guard on a loop's variable is plain, and no loop is divided for it yet"),
     Pass("vthread", vthread.run, ALL, LOOPS, "what virtual threads share is plain before loops are split or moved"),
-    Pass("double_buffer", double_buffer.run, ALL, LOOPS, "allocations still stand in their loops, whose guards are whole"),
+    Pass("double_buffer", double_buffer.run, ALL, LOOPS, "allocations still stand in their loops; guards are whole"),
     Pass("partition", partition.run, ALL, LOOPS, "a loop vectorizes whole only where its guard is gone"),
     Pass("one_launch", one_launch.run, CUDA, LOOPS, "needs one affine index a dimension, before vectors and copies"),
     Pass("vectorize", vectorize.run, ALL, LOOPS, "guards left are tails; they become masks"),

@@ -21,7 +21,8 @@ Readers = Tensor | Operation | Sequence[Tensor | Operation]
 def cache_read(plan: Plan, tensor: Tensor, scope: str, readers: Readers) -> Rewrite[Tensor]:
     """Make a stage that copies `tensor` into memory of `scope`, and let `readers` read the copy; return the copy.
 
-    The new stage, named tensor.scope, is at the root. Placed in a loop of a reader it copies what an iteration reads.
+    The new stage, named tensor.scope, is at the root. Placed in a loop of a reader it copies what an iteration reads. An
+    inlined tensor is computed by the copy.
 
         for i in range(n):                          for i in range(n):
             C[i] = A[i] + A[n - 1 - i]    ->            A_shared[i] = A[i]            # s.cache_read(A, "shared", [C])
@@ -30,7 +31,7 @@ def cache_read(plan: Plan, tensor: Tensor, scope: str, readers: Readers) -> Rewr
     """
     asked = f"cache_read: {name_of(tensor)} in {scope!r}"
     check_scope(asked, scope)
-    check_stored(plan, asked, tensor)
+    check_of_schedule(plan, asked, tensor)
     found = chosen_readers(plan, asked, tensor, readers)
     axes = tuple(data_axis(f"ax{number}", extent) for number, extent in enumerate(tensor.shape))
     body = (element(tensor, (axis.var for axis in axes)),)
@@ -54,12 +55,17 @@ def name_of(tensor: Any) -> str:
     return f"'{tensor.name}'" if isinstance(tensor, Tensor) else repr(tensor)
 
 
-def check_stored(plan: Plan, asked: str, tensor: Any) -> None:
-    """Raise unless `tensor` is a tensor of this schedule that is kept in memory."""
+def check_of_schedule(plan: Plan, asked: str, tensor: Any) -> None:
+    """Raise unless `tensor` is a tensor of this schedule."""
     if not isinstance(tensor, Tensor):
         raise UserTypeError(asked, f"it is of type {type(tensor).__name__}", "a tensor of this schedule")
     if tensor.op not in plan.position:
         raise ScheduleError(asked, "it is no tensor of this schedule", "a tensor that the outputs need")
+
+
+def check_stored(plan: Plan, asked: str, tensor: Any) -> None:
+    """Raise unless `tensor` is a tensor of this schedule that is kept in memory."""
+    check_of_schedule(plan, asked, tensor)
     if plan.states[tensor.op].attach is INLINE:
         raise ScheduleError(asked, "it is inlined, so it is kept nowhere", f"s[{tensor.op.name}].compute_root() first")
 

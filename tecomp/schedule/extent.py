@@ -23,10 +23,26 @@ def declared_domains(state: StageState, sizes: Exact | None = None) -> Domains:
     for axis in state.env:
         assert axis.dom is not None
         domains[axis] = Range(ZERO, exact(axis.dom.extent))
-    bound = {axis for axis, mark in state.loops.items() if mark.keeps_length}
+    kept = kept_lengths(state)
     for relation in state.relations:
-        relation.domain_down(domains, bound, exact)
+        relation.domain_down(domains, kept, exact)
     return domains
+
+
+def kept_lengths(state: StageState) -> set[IterVar]:
+    """Return the axes that are as long as was asked even where fewer iterations do.
+
+    They are loops bound to threads, and the parts that a loop of declared extent is measured by:
+
+        rest = split(i, factor=32)[1]; outer = split(rest, factor=8)[0]     outer is 4 long where i is 9 too,
+        bind(outer, te.thread_axis((0, 4), "threadIdx.y"))                  so rest is 32 long, not 9
+    """
+    marks = state.loops.items()
+    measured = {axis for axis, mark in marks if mark.thread is not None and mark.thread.dom is not None}
+    for relation in reversed(state.relations):
+        if not measured.isdisjoint(relation.measured):
+            measured.update(relation.parents)
+    return measured | {axis for axis, mark in marks if mark.keeps_length}
 
 
 def computes_all(state: StageState) -> bool:

@@ -106,6 +106,9 @@ def set_scope(stage: StageView, scope: str) -> Change[None]:
     if state.feeds is not None:
         scan = state.feeds.name
         raise ScheduleError(asked, f"it is written into the result of scan '{scan}'", f"s[{scan}].set_scope")
+    if scope in FRAGMENT_SCOPES and (state.layout is not None or state.rolling):
+        because = "a fragment's elements lie as the instruction wants, and where they lie was said already"
+        raise ScheduleError(asked, because, "a memory of elements: global, shared, local")
     return state.replace(scope=scope), None
 
 

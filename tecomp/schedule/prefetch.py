@@ -13,7 +13,7 @@ from ..te.tensor import Tensor
 from .axis import describe, leaf
 from .extent import computes_all, constant, declared_domains
 from .primitive import Change, primitive
-from .stage import IN_ORDER, Prefetch
+from .stage import IN_ORDER, INLINE, Prefetch
 from .view import StageView
 
 
@@ -59,9 +59,12 @@ def check_trivial(
 
 
 def not_read(stage: StageView, tensor: Tensor, axis: IterVar, location: Location | None = None) -> ScheduleError:
-    """Return the refusal of a tensor that the stage does not read."""
-    because = f"'{stage.name}' does not read '{tensor.name}'"
-    return ScheduleError(_asked(stage, tensor, axis), because, _read_by(stage), location=location)
+    """Return the refusal of a tensor that the stage does not read from memory."""
+    state = stage.plan.states.get(tensor.op)
+    because, legal = f"'{stage.name}' does not read '{tensor.name}'", _read_by(stage)
+    if state is not None and state.attach is INLINE:
+        because, legal = f"'{tensor.name}' is inlined, and lies in no memory", f"a tensor that '{tensor.name}' reads"
+    return ScheduleError(_asked(stage, tensor, axis), because, legal, location=location)
 
 
 def _asked(stage: StageView, tensor: Tensor, axis: IterVar) -> str:

@@ -56,6 +56,11 @@ class Split:
         """The axes that took its place, outermost first."""
         return (self.outer, self.inner)
 
+    @property
+    def measured(self) -> tuple[IterVar, ...]:
+        """The axis that is as long as its parent's length makes it."""
+        return (self.inner if self.factor is None else self.outer,)
+
     def domain_down(self, domains: Domains, kept: Container[IterVar] = (), exact: Exact = make.index) -> None:
         """Fill the domains of both children.
 
@@ -111,6 +116,11 @@ class Fuse:
         """The axis that took their place."""
         return (self.fused,)
 
+    @property
+    def measured(self) -> tuple[IterVar, ...]:
+        """The axis that is as long as its parents' lengths make it."""
+        return (self.fused,)
+
     def domain_down(self, domains: Domains, kept: Container[IterVar] = (), exact: Exact = make.index) -> None:
         """Fill the domain of the fused axis: the product."""
         product = make.mul(domains[self.outer].extent, domains[self.inner].extent)
@@ -145,6 +155,11 @@ class Singleton:
     def children(self) -> tuple[IterVar, ...]:
         """The loop."""
         return (self.axis,)
+
+    @property
+    def measured(self) -> tuple[IterVar, ...]:
+        """None: its length is 1."""
+        return ()
 
     def domain_down(self, domains: Domains, kept: Container[IterVar] = (), exact: Exact = make.index) -> None:
         """Fill the loop's domain: one iteration."""

@@ -7,6 +7,7 @@ from typing import SupportsIndex
 
 from ..errors import ScheduleError, UserTypeError
 from ..ir.axis import IterVar
+from ..ir.matrix import FRAGMENT_SCOPES
 from ..te.tensor import ComputeOp, Operation, ScanOp
 from .axis import as_axis, check_has_loops, names
 from .primitive import Change, primitive
@@ -83,6 +84,8 @@ def rolling_buffer(stage: StageView) -> Change[None]:
         raise ScheduleError(asked, "it is a rolling buffer already", "once")
     if stage.state.double_buffered:
         raise ScheduleError(asked, "it is double buffered, and a copy holds one iteration only", "one of both")
+    if stage.state.scope in FRAGMENT_SCOPES:
+        raise ScheduleError(asked, "it is a fragment, whose elements lie as the instruction wants", "another scope")
     _check_own_layout(stage, asked)
     return stage.state.replace(rolling=True), None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import ScheduleError
 from ..ir import make
 from ..ir.axis import IterVar
+from ..ir.matrix import FRAGMENT_SCOPES
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
 from .axis import plain_leaf
 from .index_map import IndexMap, Mapping, index_map
@@ -72,6 +73,7 @@ def _check_own_layout(stage: StageView, asked: str) -> None:
         "it is padded, and what lies beyond its end has no place": bool(state.padding),
         "it is a rolling buffer, whose elements go round": state.rolling,
         "storage_align said how far its elements lie apart": bool(state.alignments),
+        "it is a fragment, whose elements lie as the instruction wants": state.scope in FRAGMENT_SCOPES,
         "it was transformed already": state.layout is not None,
     }
     reason = next((reason for reason, holds in reasons.items() if holds), None)

@@ -65,7 +65,11 @@ def _random_map(draw: Draw) -> Callable[..., list[Any]]:
     seed = draw.rng.random()
 
     def mapping(*at: Any) -> list[Any]:
-        parts = [part for index, cut in zip(at, cuts, strict=False) for part in ([index // cut, index % cut] if cut else [index])]
+        parts = [
+            part
+            for index, cut in zip(at, cuts, strict=False)
+            for part in ([index // cut, index % cut] if cut else [index])
+        ]
         order = sorted(range(len(parts)), key=lambda number: hash((seed, number)))
         return [parts[number] for number in order] or [0]
 

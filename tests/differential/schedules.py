@@ -9,6 +9,7 @@ from tecomp.errors import ScheduleError
 
 from .dataflow import rewritten
 from .draw import Case, Draw
+from .extras import apply_some
 from .memory import laid_out
 
 TRIES = 40
@@ -30,6 +31,7 @@ def random_schedule(case: Case, draw: Draw, early: Any = None, late: Any = None)
         if draw.rng.random() < 0.5:
             _attempt(lambda stage: stage.vectorize(stage.leaf_iter_vars[-1]), schedule[tensor])
     for tensor in stages:
+        apply_some(schedule, schedule[tensor], draw)
         if draw.rng.random() < 0.4:
             _attempt(lambda stage: _placed(schedule, stage, draw), schedule[tensor])
     if late is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tecomp.errors import ScheduleError
+from tecomp.errors import InternalError, ScheduleError
 from tecomp.ir.evaluate import ExecutionError
 from tecomp.ir.expr import Call
 from tecomp.ir.func import Func
@@ -358,6 +358,13 @@ def test_exchange_with_a_lane_that_is_not_there(threads: int, value: str, becaus
     with pytest.raises(ExecutionError) as caught:
         interpret(func, np.zeros(64, "float32"), np.zeros(64, "float32"))
     assert caught.value.because == because
+
+
+def test_exchange_in_what_is_not_always_evaluated() -> None:
+    func = parse(EXCHANGE.format(threads=32, guard="", value="shuffle_xor(x, 1, -1) if x < 1.0 else x"))
+    with pytest.raises(InternalError) as caught:
+        interpret(func, np.zeros(64, "float32"), np.zeros(64, "float32"))
+    assert caught.value.asked == "shuffle_xor outside a statement of a kernel"
 
 
 def test_exchange_that_some_lanes_do_not_come_to() -> None:

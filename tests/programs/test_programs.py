@@ -16,10 +16,10 @@ from tests.cases.places import CUDA
 from tests.cases.places import Program as Place
 from tests.differential.gpu_memory import GuardedAllocations
 
-from . import argmax, bits, convolution, elementwise, gemm, gradients, images, intrinsics, layout, opaque, pooling, reductions, scans, scripted, sparse, stencil
+from . import argmax, bits, convolution, elementwise, gemm, gpu_convolution, gpu_elementwise, gpu_gemm, gpu_reductions, gradients, images, intrinsics, layout, opaque, pooling, recurrent, reductions, scans, scripted, sparse, stencil
 from .subject import PROGRAMS, Subject
 
-FAMILIES = (argmax, bits, convolution, elementwise, gemm, gradients, images, intrinsics, layout, opaque, pooling, reductions, scans, scripted, sparse, stencil)
+FAMILIES = (argmax, bits, convolution, elementwise, gemm, gpu_convolution, gpu_elementwise, gpu_gemm, gpu_reductions, gradients, images, intrinsics, layout, opaque, pooling, recurrent, reductions, scans, scripted, sparse, stencil)
 
 
 def sized(gpu: bool, small: bool = True, large: bool = False) -> list[Any]:

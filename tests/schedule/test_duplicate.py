@@ -9,6 +9,7 @@ import tecomp
 from tecomp import te
 from tecomp.schedule import create_schedule
 
+from .built import built
 from .test_cache import SIZES, computed
 
 
@@ -22,8 +23,7 @@ def two_readers(n):
     return A, B, C, D
 
 
-@pytest.mark.parametrize("n", SIZES)
-def test_each_under_its_own_reader(n):
+def test_each_under_its_own_reader():
     A, B, C, D = two_readers(te.var("n"))
     s = create_schedule([C.op, D.op])
     again = s.duplicate(B, [D])
@@ -31,10 +31,12 @@ def test_each_under_its_own_reader(n):
     outer, _ = s[D].split(D.op.axis[0], factor=4)
     s[again].compute_at(s[D], outer)
     s[again].split(s[again].op.reduce_axis[0], factor=8)
-    a = np.random.default_rng(n).standard_normal((n, n)).astype("f")
-    c, d = computed(s, [A, C, D], [a], [(n,), (n,)])
-    np.testing.assert_allclose(c, a.sum(1) + 1, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(d, a.sum(1)[::-1] * 2, rtol=1e-4, atol=1e-5)
+    run = built(s, [A, C, D])
+    for n in SIZES:
+        a = np.random.default_rng(n).standard_normal((n, n)).astype("f")
+        c, d = run([a], [(n,), (n,)])
+        np.testing.assert_allclose(c, a.sum(1) + 1, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(d, a.sum(1)[::-1] * 2, rtol=1e-4, atol=1e-5)
 
 
 def test_before_and_after(golden):

@@ -44,7 +44,6 @@ READ: dict[str, Callable[[SimpleNamespace], object]] = {
     "a reader that does not read it": lambda p: p.s.cache_read(p.A, "shared", [p.C]),
     "a reader that is no tensor": lambda p: p.s.cache_read(p.A, "shared", [3]),
     "a scan as the reader": lambda p: p.s.cache_read(p.update, "shared", [p.S]),
-    "an inlined tensor": lambda p: (p.s[p.P].compute_inline(), p.s.cache_read(p.P, "shared", [p.C])),
 }
 WRITE: dict[str, Callable[[SimpleNamespace], object]] = {
     "no tensor": lambda p: p.s.cache_write([], "local"),

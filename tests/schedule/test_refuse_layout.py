@@ -108,6 +108,14 @@ TRANSFORM: dict[str, Case] = {
         p.s[p.P].transform_layout(lambda i, j: [j, i]),
         p.s[p.P].storage_align(p.P.op.axis[0], 4, 1),
     ),
+    "a fragment": lambda p: (
+        p.s[p.P].set_scope("wmma.matrix_a"),
+        p.s[p.P].transform_layout(lambda i, j: [j, i]),
+    ),
+    "and then a fragment": lambda p: (
+        p.s[p.P].transform_layout(lambda i, j: [j, i]),
+        p.s[p.P].set_scope("wmma.matrix_a"),
+    ),
     "rolling": lambda p: (p.s[p.P].rolling_buffer(), p.s[p.P].transform_layout(lambda i, j: [j, i])),
     "padded": lambda p: (p.s[p.P].pad(0, 4), p.s[p.P].transform_layout(lambda i, j: [j, i])),
 }
@@ -213,6 +221,7 @@ ROLLING: dict[str, Case] = {
     "double buffered": lambda p: (p.s[p.P].double_buffer(), p.s[p.P].rolling_buffer()),
     "and then double buffered": lambda p: (p.s[p.P].rolling_buffer(), p.s[p.P].double_buffer()),
     "in another layout": lambda p: (p.s[p.P].transform_layout(lambda i, j: [j, i]), p.s[p.P].rolling_buffer()),
+    "a fragment": lambda p: (p.s[p.P].set_scope("wmma.accumulator"), p.s[p.P].rolling_buffer()),
     "an argument": lambda p: (
         p.s[p.M].rolling_buffer(),
         tecomp.lower(p.s, [p.A, p.W, p.M, p.Z, p.N, p.lone]),

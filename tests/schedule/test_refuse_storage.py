@@ -154,7 +154,7 @@ PREFETCH: dict[str, Call] = {
     "no tensor": lambda p: p.s[p.C].prefetch(p.B.op, p.C.op.axis[0], 1),
     "a tensor that is not read": lambda p: p.s[p.B].prefetch(p.C, p.B.op.axis[0], 1),
     "a tensor that others read": not_read_any_more,
-    "a tensor that nobody computes": inlined_later,
+    "a tensor that is in no memory": inlined_later,
     "an axis of another stage": lambda p: p.s[p.C].prefetch(p.B, p.B.op.axis[0], 1),
     "the present iteration": lambda p: p.s[p.C].prefetch(p.B, p.C.op.axis[0], 0),
     "an earlier iteration": lambda p: p.s[p.C].prefetch(p.B, p.C.op.axis[0], -2),

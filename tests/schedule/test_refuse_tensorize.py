@@ -287,12 +287,10 @@ def results_are_no_region() -> Any:
     X = te.placeholder((4, 24), name="X")
     Y = te.compute((4, 24), lambda i, j: X[0, 0] + 1.0, name="Y")
     s = te.create_schedule(Y.op)
-    outer, inner = s[Y].split(s[Y].fuse(*Y.op.axis), factor=16)
+    _, inner = s[Y].split(s[Y].fuse(*Y.op.axis), factor=16)
     x = te.placeholder((1,), name="x")
     out = te.compute((16,), lambda i: x[0] + 1.0, name="out")
-    s[Y].tensorize(
-        inner, te.decl_tensor_intrin(out.op, lambda ins, outs: outs[0].vstore(0, ins[0].vload(0)), "same")
-    )
+    s[Y].tensorize(inner, te.decl_tensor_intrin(out.op, lambda ins, outs: outs[0].vstore(0, ins[0].vload(0)), "same"))
     return s, [X, Y]
 
 

@@ -50,7 +50,7 @@ def test_bind_of_a_reduce_axis_to_a_virtual_thread(chain, refused):
            |     chain.s[chain.C].bind(chain.k, te.thread_axis("vthread"))
            |     ^
           because: its iterations combine into one element, and virtual threads cannot combine what they computed
-          legal: a data axis of 'C': i; threadIdx; or s.rfactor, for a data axis to bind
+          legal: a data axis of 'C': i; threadIdx; reduce_update="atomic"; or s.rfactor, for a data axis to bind
     """,
     ):
         chain.s[chain.C].bind(chain.k, te.thread_axis("vthread"))

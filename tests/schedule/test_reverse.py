@@ -11,6 +11,7 @@ from tecomp.codegen import nvrtc
 from tecomp.schedule import At, create_schedule
 from tests.cases.counting import stores
 
+from .built import built
 from .test_cache import SIZES, computed
 from .test_text import made_again
 
@@ -55,19 +56,20 @@ def pieces_of_pieces(s, P):
     return iio
 
 
-@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("loops", [rows, parts, tiles, elements, pieces_of_pieces])
-def test_an_epilogue(loops, n):
+def test_an_epilogue(loops):
     A, B, bias, P, C = epilogue(*[te.var(name) for name in "nml"])
     s = create_schedule(C.op)
     axis = loops(s, P)
     moved = s[C].reverse_compute_at(s[P], axis)
     assert s[P].attach_type.axis in moved
     assert s[C].leaf_iter_vars[: len(moved)] == moved
-    rng = np.random.default_rng(n)
-    a, b, add = (rng.standard_normal(shape).astype("f") for shape in ((n, 5), (5, n + 2), (n + 2,)))
-    (c,) = computed(s, [A, B, bias, C], [a, b, add], [(n, n + 2)])
-    np.testing.assert_allclose(c, np.maximum(a @ b + add, 0), rtol=1e-4, atol=1e-5)
+    run = built(s, [A, B, bias, C])
+    for n in SIZES:
+        rng = np.random.default_rng(n)
+        a, b, add = (rng.standard_normal(shape).astype("f") for shape in ((n, 5), (5, n + 2), (n + 2,)))
+        (c,) = run([a, b, add], [(n, n + 2)])
+        np.testing.assert_allclose(c, np.maximum(a @ b + add, 0), rtol=1e-4, atol=1e-5)
 
 
 def test_before_and_after(golden):
@@ -120,8 +122,7 @@ def test_a_chain_of_epilogues():
     np.testing.assert_allclose(e, (np.maximum(a @ b + add, 0) * 2 + 1).T, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("n", SIZES)
-def test_along_other_axes_all_is_there(n):
+def test_along_other_axes_all_is_there():
     """A row of P is enough for a row of a softmax, of a product, and of what reads the row backwards."""
     size = te.var("n")
     A = te.placeholder((size, 5), name="A")
@@ -132,9 +133,11 @@ def test_along_other_axes_all_is_there(n):
     outer, _ = s[P].split(P.op.axis[0], factor=8)
     s[C].reverse_compute_at(s[P], outer)
     s[C].split(k, factor=2)
-    a = np.random.default_rng(n).standard_normal((n, 5)).astype("f")
-    (c,) = computed(s, [A, C], [a], [(n, 5)])
-    np.testing.assert_allclose(c, np.exp(a).sum(1, keepdims=True) * np.exp(a)[:, ::-1], rtol=1e-4)
+    run = built(s, [A, C])
+    for n in SIZES:
+        a = np.random.default_rng(n).standard_normal((n, 5)).astype("f")
+        (c,) = run([a], [(n, 5)])
+        np.testing.assert_allclose(c, np.exp(a).sum(1, keepdims=True) * np.exp(a)[:, ::-1], rtol=1e-4)
 
 
 def test_a_producer_of_one_value():

@@ -200,7 +200,7 @@ def test_the_intrinsic_may_be_in_a_stage_inside_others() -> None:
     s, A, B, C = matvec(8, 32, 24)
     D = te.compute((8, 32), lambda i, j: C[i, j] * 2.0 + 1.0, name="D")
     s = te.create_schedule(D.op)
-    io, jo, _, _ = s[D].tile(*D.op.axis, 4, 16)
+    _, jo, _, _ = s[D].tile(*D.op.axis, 4, 16)
     s[C].compute_at(s[D], jo)
     ko, ki = s[C].split(C.op.reduce_axis[0], factor=12)
     s[C].reorder(C.op.axis[0], ko, C.op.axis[1], ki)
@@ -238,14 +238,14 @@ def test_two_axes_of_an_instruction_in_one_of_the_program_and_the_other_way_roun
     A, B = te.placeholder((256,), name="A"), te.placeholder((256,), name="B")
     C = te.compute((256,), lambda i: A[i] * B[i], name="C")
     s = te.create_schedule(C.op)
-    outer, inner = s[C].split(C.op.axis[0], factor=32)
+    _, inner = s[C].split(C.op.axis[0], factor=32)
     high, _ = s[C].split(inner, factor=8)
     s[C].tensorize(high, elementwise(lambda x, y: x * y, ((4, 8), "float32"), ((4, 8), "float32")))
     a, b = numbers((256,), (256,))
     agrees(s, [A, B, C], [a, b], a * b)
 
     s = te.create_schedule(C.op)
-    outer, inner = s[C].split(C.op.axis[0], factor=32)
+    _, inner = s[C].split(C.op.axis[0], factor=32)
     high, low = s[C].split(inner, factor=8)
     s[C].reorder(low, high)
     s[C].tensorize(low, elementwise(lambda x, y: x * y, ((32,), "float32"), ((32,), "float32")))
@@ -255,7 +255,7 @@ def test_two_axes_of_an_instruction_in_one_of_the_program_and_the_other_way_roun
 FORMULAS = [
     (lambda x, y: x + y, lambda a, b: b + a),
     (lambda x, y: x * 2.0 + y, lambda a, b: b + 2.0 * a),
-    (lambda x, y: te.max(x, y), lambda a, b: te.max(b, a)),
+    (te.max, lambda a, b: te.max(b, a)),
     (lambda x, y: tir.Select(x < y, x, y * 2.0), lambda a, b: tir.Select(te.logical_not(a < b), b * 2.0, a)),
     (lambda x, y: te.if_then_else(x > 0.0, y, 0.0), lambda a, b: tir.Select(a > 0.0, b, 0.0)),
     (lambda x, y: te.exp(x) - y, lambda a, b: te.exp(a) - b),
@@ -387,9 +387,8 @@ def test_argmin_by_an_intrinsic() -> None:
         ib = tir.ir_builder.create()
         a, index, value = map(ib.buffer_ptr, (*ins, *outs))
         index[0], value[0] = 0, a[0]
-        with ib.for_range(1, 8) as i:
-            with ib.if_scope(a[i] < value[0]):
-                index[0], value[0] = i, a[i]
+        with ib.for_range(1, 8) as i, ib.if_scope(a[i] < value[0]):
+            index[0], value[0] = i, a[i]
         return ib.get()
 
     A, r = te.placeholder((5, 8), "int32", name="A"), te.reduce_axis((0, 8), name="r")

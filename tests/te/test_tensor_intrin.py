@@ -114,7 +114,9 @@ LEGAL = "a statement, a call, or (body, reduce_init, reduce_update), where None 
 
 
 def call(*arguments: Any, shape: Any = (6, 16), **more: Any) -> Any:
-    return te.compute(shape, lambda i: add(*(part(i) if callable(part) else part for part in arguments), **more), name="C")
+    return te.compute(
+        shape, lambda i: add(*(part(i) if callable(part) else part for part in arguments), **more), name="C"
+    )
 
 
 def row(i: Any) -> Any:
@@ -182,9 +184,7 @@ def row(i: Any) -> Any:
         ),
         (
             lambda: te.decl_tensor_intrin(z.op, lambda ins, outs: (None, None)),
-            text(
-                "te.decl_tensor_intrin 'tensor_intrin': fcompute gave (None, None)", "that computes nothing", LEGAL
-            ),
+            text("te.decl_tensor_intrin 'tensor_intrin': fcompute gave (None, None)", "that computes nothing", LEGAL),
         ),
         (
             lambda: te.decl_tensor_intrin(z.op, lambda ins, outs: (nothing(ins, outs), nothing(ins, outs))),

@@ -23,7 +23,8 @@ memory = tir.decl_buffer((16, 64), "float16", "memory", scope="shared")
     [
         (
             lambda: tir.tvm_load_matrix_sync(a.data, 16, 16, 16, 2, memory.access_ptr("r"), 64, "row_major"),
-            "wmma_load_row_m16n16k16(address(a, 'w', i32(0) - a_elem_offset), i32(2), address(memory, 'r', i32(0)), i32(64))",
+            "wmma_load_row_m16n16k16(address(a, 'w', 0 - a_elem_offset), i32(2), "
+            "address(memory, 'r', i32(0)), i32(64))",
         ),
         (
             lambda: tir.call_intrin(
@@ -37,8 +38,8 @@ memory = tir.decl_buffer((16, 64), "float16", "memory", scope="shared")
         ),
         (
             lambda: tir.tvm_mma_sync(c, 0, a, 1, b, 2, c, 0),
-            "wmma_mma_m16n16k16(address(c, 'w', i32(0)), i32(0), address(a, 'r', i32(0)), i32(1), address(b, 'r', i32(0)), "
-            "i32(2), address(c, 'r', i32(0)), i32(0))",
+            "wmma_mma_m16n16k16(address(c, 'w', i32(0)), i32(0), address(a, 'r', i32(0)), i32(1), "
+            "address(b, 'r', i32(0)), i32(2), address(c, 'r', i32(0)), i32(0))",
         ),
     ],
 )

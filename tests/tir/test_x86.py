@@ -30,9 +30,7 @@ def product(kind: tuple[str, str, str, int], m: int, n: int, k: int) -> Any:
     r = te.reduce_axis((0, k), name="k")
     C = te.compute(
         (m, n),
-        lambda i, j: te.sum(
-            A[i, r].astype(result) * B[j // 16, r // group, j % 16, r % group].astype(result), axis=r
-        ),
+        lambda i, j: te.sum(A[i, r].astype(result) * B[j // 16, r // group, j % 16, r % group].astype(result), axis=r),
         name="C",
     )
     s = te.create_schedule(C.op)
@@ -120,17 +118,17 @@ def test_tiles_build_for_a_cpu_that_has_them(kind: Any, intrin: Any, instruction
     code = module.get_source("asm")
     assert all(re.search(rf"\b{name}\b", code) for name in (instruction, "tileloadd", "tilestored", "ldtilecfg"))
     assert {flag, "amx_tile"} <= set(module.artifact.requires)
+    group = kind[3]
     if {*module.artifact.requires} <= cpu_flags() and tiles_granted():
-        left, right, result, group = kind
         a, b, expected = arrays(kind, 32, 32, 128)
         wide = b.transpose(1, 0, 2, 3).reshape(128 // group, 32, group)
         c = np.zeros_like(expected)
         module(a, np.ascontiguousarray(wide), c)
         np.testing.assert_array_equal(c, expected)
     else:
-        a, b = np.zeros((32, 128), NUMPY.get(kind[0], kind[0])), np.zeros((128 // kind[3], 32, kind[3]), NUMPY.get(kind[1], kind[1]))
-        with pytest.raises(LaunchError, match="it is built for a CPU with .*amx_tile, which this one lacks"):
-            module(a, b, np.zeros((32, 32), kind[2]))
+        shapes = ((32, 128), kind[0]), ((128 // group, 32, group), kind[1]), ((32, 32), kind[2])
+        with pytest.raises(LaunchError, match=r"it is built for a CPU with .*amx_tile, which this one lacks"):
+            module(*(np.zeros(shape, NUMPY.get(name, name)) for shape, name in shapes))
 
 
 def test_a_cpu_without_tiles(refused: Refused) -> None:

@@ -36,13 +36,10 @@ def _reads_all(intrin: TensorIntrin, tensor: Tensor) -> bool:
     exact = Indexer()
     shape, own = list(map(exact.extent, tensor.shape)), (*intrin.op.axis, *intrin.op.reduce_axis)
     axes = {axis.var: E.Var(axis.name, INDEX, *map(exact.extent, domain(axis))) for axis in own}
-    ranges = {var: Range(var.min, var.extent) for var in axes.values() if var.min is not None and var.extent is not None}
-    reads = [node for part in intrin.op.body for node in walk(part) if isinstance(node, E.TensorRead)]
-    return any(
-        all(_spans(index, extent, ranges) for index, extent in zip(exact.indices(read.indices, axes), shape, strict=True))
-        for read in reads
-        if read.tensor is tensor
-    )
+    ranges = {axes[axis.var]: Range(*map(exact.extent, domain(axis))) for axis in own}
+    reads = (node for part in intrin.op.body for node in walk(part) if isinstance(node, E.TensorRead))
+    places = (exact.indices(read.indices, axes) for read in reads if read.tensor is tensor)
+    return any(all(_spans(*pair, ranges) for pair in zip(at, shape, strict=True)) for at in places)
 
 
 def _spans(index: Expr, extent: Expr, ranges: dict[E.Var, Range]) -> bool:

@@ -51,8 +51,8 @@ class Placed:
         if beyond:
             raise ScheduleError(
                 f"tensorize: '{stage.op.name}' by '{intrin.name}'",
-                because=f"it reads a whole region of '{beyond}', the formula only some of its elements, and the others are "
-                "not known to exist",
+                because=f"it reads a whole region of '{beyond}', the formula only some of its elements, and the others "
+                "are not known to exist",
                 legal=f"a padded copy of '{beyond}' in a stage of its own, which the intrinsic reads",
                 location=program.schedule.location_of(stage.op, "tensorize"),
             )

@@ -42,10 +42,7 @@ def partials(
     asked  begins the refusal of a function of which no derivative is known
     """
     order = list(dict.fromkeys(node for root, _ in roots for node in operands_first(root)))
-    moving: set[Expr] = set()
-    for node in order:
-        if node.dtype.is_float and (is_leaf(node) or any(below in moving for below in node.operands())):
-            moving.add(node)
+    moving = _moving(order, is_leaf)
     flows: dict[Expr, Ways] = {}
     for root, seed in roots:
         _join(flows, root, seed)
@@ -54,6 +51,27 @@ def partials(
             for below, flow in _step(node, _together(flows[node]), moving, known, asked):
                 _join(flows, below, flow)
     return {node: _together(flows[node]) for node in order if node in moving and is_leaf(node) and node in flows}
+
+
+def _moving(order: Iterable[Expr], is_leaf: Callable[[Expr], bool]) -> set[Expr]:
+    """Return the nodes that change with a leaf smoothly: what is a float all the way.
+
+    Integers and conditions pass nothing on, but to a function that is not known, which may read their bits.
+    """
+    above: set[Expr] = set()
+    moving: set[Expr] = set()
+    for node in order:
+        leaf, below = is_leaf(node), node.operands()
+        if leaf or any(operand in above for operand in below):
+            above.add(node)
+        source = above if _is_unknown(node) else moving
+        if node.dtype.is_float and (leaf or any(operand in source for operand in below)):
+            moving.add(node)
+    return moving
+
+
+def _is_unknown(node: Expr) -> bool:
+    return isinstance(node, E.Call) and node.name not in DERIVATIVES
 
 
 def choose(condition: Expr, value: Expr, otherwise: Expr | None = None) -> Expr:
@@ -111,30 +129,32 @@ def _step(
         )
         return
     rule = _RULES.get(type(node))
-    if rule is None:
-        raise _unknown(node, asked)
+    if rule is None or _is_unknown(node):
+        name = node.name if isinstance(node, E.Call) else type(node).__name__
+        raise UserError(
+            asked,
+            because=f"no derivative of '{name}' is known",
+            legal="the functions of te, whose derivatives are known",
+        )
     for position, below in enumerate(node.operands()):
-        share = rule(node, position, known.get(node, node), flow.adjoint, asked) if below in moving else None
+        share = rule(node, position, known.get(node, node), flow.adjoint) if below in moving else None
         if share is not None:
             yield below, Flow(flow.guard, share)
 
 
-def _call(node: E.Call, position: int, y: Expr, g: Expr, asked: str) -> Expr | None:
-    formulas = DERIVATIVES.get(node.name)
-    if formulas is None:
-        raise _unknown(node, asked)
-    partial = formulas[position](y, *node.args)
+def _call(node: E.Call, position: int, y: Expr, g: Expr) -> Expr | None:
+    partial = DERIVATIVES[node.name][position](y, *node.args)
     return None if partial is None else times(g, partial)
 
 
-def _quotient(node: E.Div, position: int, y: Expr, g: Expr, _: str) -> Expr:
+def _quotient(node: E.Div, position: int, y: Expr, g: Expr) -> Expr:
     return make.div(g, node.b) if position == 0 else make.neg(make.div(times(g, y), node.b))
 
 
 def _extreme(passes: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
     """All flows to the side that is chosen; at a tie to the second, or to a constant."""
 
-    def rule(node: E.Binary, position: int, _y: Expr, g: Expr, _asked: str) -> Expr:
+    def rule(node: E.Binary, position: int, _: Expr, g: Expr) -> Expr:
         tie_to_first = isinstance(node.a, E.Const)
         first, second = (node.b, node.a) if tie_to_first else (node.a, node.b)
         second_is_chosen = passes(first, second)
@@ -147,20 +167,13 @@ def _extreme(passes: Callable[[Expr, Expr], Expr]) -> Callable[..., Expr]:
 
 
 _RULES: dict[type, Callable[..., Expr | None]] = {
-    E.Add: lambda node, position, y, g, asked: g,
-    E.Sub: lambda node, position, y, g, asked: g if position == 0 else make.neg(g),
-    E.Mul: lambda node, position, y, g, asked: times(g, node.operands()[1 - position]),
+    E.Add: lambda node, position, y, g: g,
+    E.Sub: lambda node, position, y, g: g if position == 0 else make.neg(g),
+    E.Mul: lambda node, position, y, g: times(g, node.operands()[1 - position]),
     E.Div: _quotient,
     E.Max: _extreme(make.le),
     E.Min: _extreme(lambda first, second: make.le(second, first)),
-    E.Cast: lambda node, position, y, g, asked: make.cast(node.value.dtype, g),
+    E.Cast: lambda node, position, y, g: make.cast(node.value.dtype, g),
     E.Call: _call,
 }
 """What of the adjoint g of a node, whose value is y, reaches its operand of that position; None is 0."""
-
-
-def _unknown(node: Expr, asked: str) -> UserError:
-    name = node.name if isinstance(node, E.Call) else type(node).__name__
-    return UserError(
-        asked, because=f"no derivative of '{name}' is known", legal="the functions of te, whose derivatives are known"
-    )
