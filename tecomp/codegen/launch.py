@@ -120,7 +120,7 @@ class HostPrinter:
                 stack += reversed(node.stmts)
                 continue
             verb = _PRINT.get(type(node))
-            if verb is None:
+            if verb is None or (isinstance(node, Evaluate) and not _python(node)):
                 raise InternalError(
                     f"a {type(node).__name__} on the host", because="no pass should leave one", ir=repr(node)
                 )

@@ -8,8 +8,10 @@ from typing import Any
 from ..arith import can_prove
 from ..bounds.infer import infer
 from ..bounds.program import Program
+from ..bounds.run_over import StageBounds
 from ..bounds.shared_out import shared_out
 from ..dtype import INDEX
+from ..errors import UserError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar
@@ -90,6 +92,9 @@ def _parameter(arg: Tensor | E.Var, program: Program, binds: Binds) -> Buffer | 
         shape = tuple(program.indexer.extent(extent) for extent in arg.shape)
         layout = program.schedule.states[arg.op].layout if arg.op in program.schedule.states else None
         shape = shape if layout is None else layout.shape(shape)
+        if arg in binds and layout is not None:
+            because = "transform_layout said where its elements lie, so its array has other dimensions"
+            raise UserError(f"binds: '{arg.name}' to buffer '{binds[arg].name}'", because, "one of both")
         if arg in binds:
             return declared(arg, binds[arg], shape, program.indexer)
         return Buffer(arg.name, shape, arg.dtype, loc=arg.op.loc)

@@ -13,7 +13,7 @@ from ..ir.visit import walk
 from ..te.tensor import ComputeOp, domain
 from .axis import as_axis, check_has_loops, names
 from .primitive import Change, primitive
-from .storage import why_no_memory
+from .storage import reading_code, why_no_memory
 from .view import StageView
 
 
@@ -68,9 +68,10 @@ def _reason(stage: StageView, axis: IterVar) -> str:
     if axis.kind is AxisKind.DATA:
         if stage.state.layout is not None:
             return "transform_layout said where its elements lie, and beyond the end is no place"
-        if stage.state.group is not None:
-            return f"it is computed at each step of scan '{stage.state.group.name}', and what lies beyond may be of later ones"
-        return why_no_memory(stage.state)
+        scan, extern = stage.state.group, reading_code(stage)
+        if scan is not None:
+            return f"it is computed at each step of scan '{scan.name}', and what lies beyond may be of later ones"
+        return f"'{extern}' has the address of its memory" if extern else why_no_memory(stage.state)
     named = [node for end in domain(axis) for node in walk(end)]
     other = next((node.name for node in named if isinstance(node, Var) and node in stage.plan.owner), None)
     other = other or next((node.tensor.name for node in named if isinstance(node, TensorRead)), None)

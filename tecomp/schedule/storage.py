@@ -8,7 +8,7 @@ from typing import SupportsIndex
 from ..errors import ScheduleError, UserTypeError
 from ..ir.axis import IterVar
 from ..ir.matrix import FRAGMENT_SCOPES
-from ..te.tensor import ComputeOp, Operation, ScanOp
+from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
 from .axis import as_axis, check_has_loops, names
 from .primitive import Change, primitive
 from .stage import Alignment, StageState
@@ -110,6 +110,12 @@ def why_no_memory(state: StageState) -> str:
     if state.is_output:
         return "it is an output, whose memory is the caller's"
     return f"it is written into the result of scan '{state.feeds.name}'" if state.feeds is not None else ""
+
+
+def reading_code(stage: StageView) -> str:
+    """Return the name of an operation that makes or reads the result by code of its own, where there is one."""
+    ops = (stage.origin, *stage.plan.readers[stage.origin])
+    return next((op.name for op in ops if not isinstance(op, (ComputeOp, PlaceholderOp, ScanOp))), "")
 
 
 def _dimensions(op: Operation) -> tuple[IterVar, ...]:

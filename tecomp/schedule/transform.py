@@ -6,7 +6,7 @@ from ..errors import ScheduleError
 from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.matrix import FRAGMENT_SCOPES
-from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
+from ..te.tensor import ComputeOp, PlaceholderOp, ScanOp
 from .axis import plain_leaf
 from .index_map import IndexMap, Mapping, index_map
 from .layout import Digit, Layout
@@ -16,6 +16,7 @@ from .one_to_one import colliding, why_gaps, why_not_once
 from .primitive import Change, primitive
 from .relation import Fuse, Relation, Singleton, Split
 from .stage import INLINE
+from .storage import reading_code
 from .view import StageView
 
 Axes = tuple[IterVar, ...]
@@ -63,12 +64,12 @@ def _transform_layout(stage: StageView, mapping: IndexMap) -> Change[Axes]:
 def _check_own_layout(stage: StageView, asked: str) -> None:
     """Raise ScheduleError for a tensor whose elements cannot lie elsewhere."""
     state, plan = stage.state, stage.plan
-    extern = [op.name for op in (stage.origin, *plan.readers[stage.origin]) if _addresses(plan.states[op].definition)]
+    extern = reading_code(stage)
     stepped = next((group.scan for group in plan.groups if stage.origin in group.states), state.feeds)
     reasons = {
         "it is a scan, whose rows are in the order of its steps": isinstance(stage.op, ScanOp),
         f"it lies in the memory of scan '{stepped and stepped.name}'": stepped is not None,
-        f"'{extern and extern[0]}' addresses its memory itself": bool(extern),
+        f"'{extern}' has the address of its memory": bool(extern),
         "it is inlined, and lies nowhere": state.attach is INLINE,
         "it is padded, and what lies beyond its end has no place": bool(state.padding),
         "it is a rolling buffer, whose elements go round": state.rolling,
@@ -79,11 +80,6 @@ def _check_own_layout(stage: StageView, asked: str) -> None:
     reason = next((reason for reason, holds in reasons.items() if holds), None)
     if reason is not None:
         raise ScheduleError(asked, reason, "an input or a compute, once, before its loops are scheduled")
-
-
-def _addresses(op: Operation) -> bool:
-    """Return whether an operation is code that has the addresses of its tensors."""
-    return not isinstance(op, (ComputeOp, PlaceholderOp, ScanOp))
 
 
 def _layout(stage: StageView, asked: str, mapping: IndexMap) -> Layout:

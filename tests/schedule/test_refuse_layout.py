@@ -91,6 +91,10 @@ TRANSFORM: dict[str, Case] = {
     "a scan": lambda p: p.s[p.S].transform_layout(lambda i, j: [j, i]),
     "the state of a scan": lambda p: p.s[p.state].transform_layout(lambda i, j: [j, i]),
     "the update of a scan": lambda p: p.s[p.update].transform_layout(lambda i, j: [j, i]),
+    "an argument that is bound to a buffer": lambda p: (
+        p.s[p.A].transform_layout(lambda i, j: [j, i]),
+        tecomp.lower(p.s, [p.A, p.W, p.Z, p.N, p.lone], binds={p.A: tecomp.tir.decl_buffer((8, 12), name="Ab")}),
+    ),
     "what code reads": lambda p: extern(p)[p.P].transform_layout(lambda i, j: [j, i]),
     "after a split": lambda p: (
         p.s[p.P].split(p.P.op.axis[0], factor=4),
@@ -269,6 +273,7 @@ PAD: dict[str, Case] = {
     "a scan": lambda p: p.s[p.S].pad(0, 4),
     "an output": lambda p: p.s[p.Z].pad(0, 4),
     "the update of a scan": lambda p: p.s[p.update].pad(1, 4),
+    "what code reads": lambda p: extern(p)[p.P].pad(0, 4),
     "at each step of a scan": lambda p: p.s[p.half].pad(0, 4),
     "in another layout": lambda p: (p.s[p.P].transform_layout(lambda i, j: [j, i]), p.s[p.P].pad(0, 4)),
     "a reduce axis of different lengths": lambda p: p.s[p.lone].pad(p.lone.op.reduce_axis[0], 4),

@@ -93,18 +93,36 @@ def test_every_element_is_produced_once():
     assert stores(func, "C", *arrays) == 37 * 29
 
 
-def test_what_was_said_of_the_loops_moves_with_them():
+def kernel():
+    """A product in blocks of 8 x 8 threads, and what follows it in the same threads."""
     A, B, bias, P, C = epilogue(64, 64, 64)
     s = create_schedule(C.op)
     x, y, xi, yi = s[P].tile(*P.op.axis, 8, 8)
     for axis, tag in ((x, "blockIdx.x"), (y, "blockIdx.y"), (xi, "threadIdx.y"), (yi, "threadIdx.x")):
         s[P].bind(axis, te.thread_axis(tag))
-    moved = s[C].reverse_compute_at(s[P], yi)
+    return [A, B, bias, C], s, s[C].reverse_compute_at(s[P], yi)
+
+
+def test_what_was_said_of_the_loops_moves_with_them():
+    args, s, moved = kernel()
+    (P, C) = (s[args[3]].op.input_tensors[0], args[3])
     assert [s[C].state.mark(axis).thread.thread_tag for axis in moved][2:] == ["threadIdx.y", "threadIdx.x"]
     assert not s[P].state.loops
-    built = tecomp.build(s, [A, B, bias, C], target="cuda -arch=sm_90")
-    assert nvrtc.compile_cuda(built.source, "sm_90").cubin
+    source = tecomp.build(s, args, target="cuda -arch=sm_90").source
+    assert nvrtc.compile_cuda(source, "sm_90").cubin
     assert made_again(s) == s.text()
+
+
+@pytest.mark.gpu
+def test_on_a_gpu():
+    import cupy
+
+    args, s, _ = kernel()
+    rng = cupy.random.default_rng(0)
+    a, b, bias = (rng.standard_normal(shape, dtype="float32") for shape in ((64, 64), (64, 64), (64,)))
+    c = cupy.zeros((64, 64), "float32")
+    tecomp.build(s, args, target="cuda")(a, b, bias, c)
+    np.testing.assert_allclose(c.get(), np.maximum(a.get() @ b.get() + bias.get(), 0), rtol=1e-4, atol=1e-4)
 
 
 def test_a_chain_of_epilogues():

@@ -7,6 +7,7 @@ import pytest
 
 import tecomp
 from tecomp import te
+from tecomp.codegen import nvrtc
 from tecomp.schedule import create_schedule
 
 from .built import built
@@ -181,3 +182,34 @@ def test_an_axis_of_one_value_that_the_map_leaves_out():
     a = np.random.default_rng(5).standard_normal((1, 8)).astype("f")
     (c,) = computed(s, [A, C], [a], [(1, 8)])
     np.testing.assert_array_equal(c, (a + 1) * 2)
+
+
+def kernel():
+    """Rows of four elements, each read and written as one by a thread."""
+    A, B, C = cube((64, 96))
+    s = create_schedule(C.op)
+    s[B].compute_inline()
+    s[A].transform_layout(lambda i, j: [j // 4, i, j % 4])
+    block, thread, lane = s[C].transform_layout(lambda i, j: [j // 4, i, j % 4])
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    s[C].bind(thread, te.thread_axis("threadIdx.x"))
+    s[C].vectorize(lane)
+    return A, C, s
+
+
+def test_a_kernel_compiles():
+    A, C, s = kernel()
+    source = tecomp.build(s, [A, C], target="cuda -arch=sm_90").source
+    assert "vec<4>(C + blockIdx_x * 256 + threadIdx_x * 4)" in source
+    assert nvrtc.compile_cuda(source, "sm_90").cubin
+
+
+@pytest.mark.gpu
+def test_on_a_gpu():
+    import cupy
+
+    A, C, s = kernel()
+    a = cupy.random.default_rng(0).standard_normal((24, 64, 4), dtype="float32")
+    c = cupy.zeros((24, 64, 4), "float32")
+    tecomp.build(s, [A, C], target="cuda")(a, c)
+    np.testing.assert_array_equal(c.get(), (a.get() + 1) * 2)

@@ -51,6 +51,21 @@ def test_reinterpret_as_the_same_type_is_nothing() -> None:
     assert te.reinterpret("float32", x) is x
 
 
+def test_reinterpret_of_lanes_as_others() -> None:
+    bytes_ = tir.decl_buffer((64,), "int8", "bytes").vload(0, "int8x64")
+    words = te.reinterpret("int32x16", bytes_)
+    assert words.dtype == "int32x16" and words.name == "regroup"
+    assert te.reinterpret("int32", tir.decl_buffer((4,), "int8").vload(0, "int8x4")).dtype == "int32"
+    assert te.reinterpret("uint8", bytes_).dtype == "uint8x64"
+    with pytest.raises(UserTypeError, match="te.reinterpret of .* as int32x8"):
+        te.reinterpret("int32x8", bytes_)
+
+
+def test_dp4a_of_bytes() -> None:
+    four = tir.decl_buffer((4,), "int8", "four").vload(0, "int8x4")
+    assert repr(tir.dp4a(four, four, 1)).startswith("dp4a(regroup[i32](four[ramp(i32(0), i32(1), 4)])")
+
+
 def test_dp4a() -> None:
     a, b, c = WORDS
     products = a.view("int8").reshape(N, 4).astype("int32") * b.view("int8").reshape(N, 4)

@@ -47,14 +47,18 @@ class Placed:
         self.program, self.storage, self.stage, self.intrin = program, storage, stage, intrin
         self.variables = dict(matched.variables)
         self.views = dict(zip(intrin.buffers, matched.views, strict=True))
-        beyond = outside(program, stage, intrin, matched.views)
+        self.check_reads(matched)
+
+    def check_reads(self, matched: Matched) -> None:
+        """Raise ScheduleError where the intrinsic may read elements that do not exist."""
+        beyond = outside(self.program, self.stage, self.intrin, matched.views)
         if beyond:
             raise ScheduleError(
-                f"tensorize: '{stage.op.name}' by '{intrin.name}'",
+                f"tensorize: '{self.stage.op.name}' by '{self.intrin.name}'",
                 because=f"it reads a whole region of '{beyond}', the formula only some of its elements, and the others "
                 "are not known to exist",
                 legal=f"a padded copy of '{beyond}' in a stage of its own, which the intrinsic reads",
-                location=program.schedule.location_of(stage.op, "tensorize"),
+                location=self.program.schedule.location_of(self.stage.op, "tensorize"),
             )
 
     def statement(self, stmt: Stmt, results: Mapping[DeclaredBuffer, View] | None = None) -> Stmt:
