@@ -159,7 +159,7 @@ def _check(inputs: Any, args: Any, verb: str) -> None:
         raise UserTypeError(
             f"{verb} of a {type(inputs).__name__}",
             because="what is built is a schedule of a computation",
-            legal="te.create_schedule(...), and its arguments as a list",
+            legal="te.create_schedule(...), and its arguments as a list; or tensors",
         )
     if not isinstance(args, (list, tuple)):
         raise UserError(

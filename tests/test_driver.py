@@ -83,13 +83,13 @@ def test_another_thing_than_a_schedule(doubled, refused) -> None:
         """
         build of a list
           --> test_driver.py:LINE
-           |     tecomp.build([doubled.B], [doubled.A, doubled.B])
+           |     tecomp.build([doubled.B, 3], [doubled.A, doubled.B])
            |     ^
           because: what is built is a schedule of a computation
-          legal: te.create_schedule(...), and its arguments as a list
+          legal: te.create_schedule(...), and its arguments as a list; or tensors
     """,
     ):
-        tecomp.build([doubled.B], [doubled.A, doubled.B])
+        tecomp.build([doubled.B, 3], [doubled.A, doubled.B])
 
 
 def test_arguments_that_are_no_list(doubled, refused) -> None:

@@ -21,6 +21,7 @@ from ..ir.visit import walk
 from ..schedule.mark import CONSTANT_EXTENT, check_extent
 from ..te.extern_op import ExternOp
 from ..te.tensor import ComputeOp, Operation, ScanOp
+from . import predicate
 from .attach import Place
 from .cover import check_covered
 from .nested import check_nested
@@ -72,8 +73,7 @@ class _Inference:
         if rolling is not None:
             stage.guards += rolling.fresh([stage.values[axis] for axis in data_axes(self.op)], stage.region)
         stage.body = self._body(stage, is_start)
-        if self.state.store_predicate is not None:
-            stage.predicate = self.program.indexer.data(self.state.store_predicate, self._named(stage))
+        predicate.ask(stage, self.path, self.bounds, self.program)
 
     def _check_extents(self, stage: StageBounds) -> None:
         """Raise ScheduleError for a loop that cannot be vectorized or unrolled, now that every extent is known."""
@@ -116,16 +116,6 @@ class _Inference:
             legal=f"bind a loop of '{reader.name}' to {var.name}, or place '{self.op.name}' at a thread outside of it",
             location=self.program.schedule.location_of(self.op, "compute_at"),
         )
-
-    def _named(self, stage: StageBounds) -> dict[E.Var, Expr]:
-        """Return the value of every axis that a store predicate may name: this stage's, and threads around it."""
-        known: dict[E.Var, Expr] = {}
-        for owner, axis in [*self.path, *((self.op, leaf) for leaf in stage.state.leaves)]:
-            bounds = stage if owner is self.op else self.bounds[owner]
-            mark = bounds.state.loops.get(axis)
-            if mark is not None and mark.thread is not None:
-                known[mark.thread.var] = bounds.values[axis]
-        return known | {axis.var: value for axis, value in stage.values.items()}
 
     def _thread(self, place: Place) -> str:
         mark = self.program.placement.states[place.op].loops.get(place.axis)

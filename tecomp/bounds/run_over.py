@@ -48,6 +48,8 @@ class StageBounds:
     """What must hold of sizes, and why, where the schedule leaves guards out."""
     predicate: Expr | None = None
     """What must hold for the element to be stored, where the schedule says so."""
+    asked_of: dict[E.Var, str] = field(default_factory=dict)
+    """The threads for each of which it is asked besides those that the stage's loops are bound to, by their tags."""
     body: tuple[Expr, ...] = ()
     """The body over loop variables, tensors read at index expressions: of a reduction its sources and condition."""
     rolling: Rolling | None = None

@@ -135,7 +135,7 @@ OWN_TYPE_CALLS: Final[dict[str, Callable[..., Any]]] = {"nextafter": np.nextafte
 EFFECT_CALLS: Final = {"barrier_block", "barrier_grid", "prefetch"}
 """Evaluated for what they do: a barrier parts the threads of a block, a prefetch changes nothing."""
 
-CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret", "regroup"})
+CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret"})
 
 
 def meaning(call: Call) -> Callable[..., Any] | None:

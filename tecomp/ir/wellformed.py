@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..dtype import BOOL, INDEX
 from . import expr as E
 from .func import Level
+from .matrix import MATRIX_CALLS, fragments, is_matrix_call
 from .node import Expr
 from .stmt import Across, For, If, Launch, Let, LoopKind, Store
 from .visit import walk
@@ -107,6 +108,14 @@ def regroup_keeps_bits(node: E.Call, _: Level) -> str | None:
     return None if before.bits * before.lanes == after.bits * after.lanes else f"regroup of {before} to {after}"
 
 
+def matrices_are_fragments(node: E.Call, _: Level) -> str | None:
+    """What a warp does with matrices names a fragment for each."""
+    if not is_matrix_call(node):
+        return None
+    wanted = 4 if MATRIX_CALLS[node.name].verb == "mma" else 1
+    return None if len(fragments(node)) == wanted else f"{node.name} of {len(fragments(node))} fragments"
+
+
 def store_agrees(node: Store, _: Level) -> str | None:
     """A stored value has the buffer's type, and the lanes of the indices."""
     wanted = node.buffer.dtype.with_lanes(node.lanes)
@@ -203,6 +212,7 @@ QUESTIONS: Final = (
     Question(EVERYWHERE, (E.Load, Store), access_fits),
     Question(EVERYWHERE, (E.Address,), address_fits),
     Question(EVERYWHERE, (E.Call,), regroup_keeps_bits),
+    Question(EVERYWHERE, (E.Call,), matrices_are_fragments),
     Question(EVERYWHERE, (Store,), store_agrees),
     Question(EVERYWHERE, (If,), condition_is_bool),
     Question(EVERYWHERE, (Let,), let_agrees),

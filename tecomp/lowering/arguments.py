@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import UserError, UserTypeError
+from ..errors import ScheduleError, UserError, UserTypeError
 from ..ir import expr as E
 from ..ir.visit import walk
 from ..schedule.schedule import Schedule
@@ -86,6 +86,7 @@ def _check_scalars(schedule: Schedule, args: Sequence[Tensor | E.Var]) -> None:
     shapes = [extent for arg in args if isinstance(arg, Tensor) for extent in arg.shape]
     known = {node for expr in shapes for node in walk(expr) if isinstance(node, E.Var)}
     known.update(arg for arg in args if isinstance(arg, E.Var))
+    _check_predicates(schedule, known)
     for stage in schedule.stages:
         for var in _scalars(stage.op):
             if var not in known:
@@ -95,6 +96,23 @@ def _check_scalars(schedule: Schedule, args: Sequence[Tensor | E.Var]) -> None:
                     legal=f"add '{var.name}' to the arguments",
                     location=stage.op.loc,
                 )
+
+
+def _check_predicates(schedule: Schedule, sizes: set[E.Var]) -> None:
+    """Raise ScheduleError for a store predicate over a thread axis without threads, or a size that no call gives."""
+    marks = [mark for state in schedule.states.values() for mark in state.loops.values()]
+    known = sizes | {mark.thread.var for mark in marks if mark.thread is not None}
+    for op, state in schedule.states.items():
+        named = walk(state.store_predicate) if state.store_predicate is not None else ()
+        axes = {axis.var for axis in state.axes}
+        var = next((node for node in named if isinstance(node, E.Var) and node not in known | axes), None)
+        if var is not None:
+            raise ScheduleError(
+                f"set_store_predicate: '{var.name}' on '{op.name}'",
+                because="no loop is bound to it, and no argument gives it",
+                legal=f"an axis of '{op.name}', a thread axis that a loop is bound to, a size of an argument",
+                location=schedule.location_of(op, "set_store_predicate"),
+            )
 
 
 def _scalars(op: Operation) -> list[E.Var]:

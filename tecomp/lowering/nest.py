@@ -94,7 +94,13 @@ class Nest:
 
     def _stored(self, stores: Stmt) -> Stmt:
         predicate = self.stage.predicate
-        return stores if predicate is None else If(predicate, stores, loc=stores.loc)
+        return stores if predicate is None else self._asked(If(predicate, stores, loc=stores.loc))
+
+    def _asked(self, stores: Stmt) -> Stmt:
+        """Return what is stored under the predicate for each of the threads that it names and no loop is."""
+        for var, tag in self.stage.asked_of.items():
+            stores = For(var, LoopKind.THREAD, stores, tag, loc=stores.loc)
+        return stores
 
     def _guarded(self, stmt: Stmt, guards: Collection[Expr]) -> Stmt:
         return If(make.logical_and(*map(self.storage.loaded, guards)), stmt, loc=stmt.loc) if guards else stmt

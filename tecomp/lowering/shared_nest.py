@@ -86,7 +86,7 @@ class SharedNest(Nest):
                 again = E.Var(var.name, INDEX, var.min, var.extent)
                 predicate = substitute(predicate, {var: again})
                 loops.append(For(again, LoopKind.THREAD, stores, thread.thread_tag, loc=stores.loc))
-        stores = If(predicate, stores, loc=stores.loc)
+        stores = self._asked(If(predicate, stores, loc=stores.loc))
         for loop in reversed(loops):
             stores = loop.copy(body=stores)
         return stores

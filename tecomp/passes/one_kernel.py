@@ -58,18 +58,21 @@ def _tags(loop: For) -> list[str]:
 
 
 def _among(stmts: Sequence[Stmt], tags: Sequence[str]) -> Stmt:
-    """Merge the statement that has the steps, with those just before it that are nests of the same threads."""
+    """Merge the statement that has the steps, with those just before it that are nests of the same blocks."""
     steps = [next((node for node in walk(part) if isinstance(node, For) and _tags(node)), None) for part in stmts]
     at, loop = next((number, loop) for number, loop in enumerate(steps) if loop is not None)
     first = at
-    while first and _is_nest(stmts[first - 1], tags):
+    while first and _is_nest(stmts[first - 1], tags, _blocks(loop)):
         first -= 1
     kernel = merged(stmts[at]) if first == at else _kernel(Seq(tuple(stmts[first : at + 1])), _blocks(loop))
     return Seq((*stmts[:first], *in_order(kernel), *map(merged, stmts[at + 1 :])))
 
 
-def _is_nest(stmt: Stmt, tags: Sequence[str]) -> bool:
-    return isinstance(stmt, For) and stmt.thread in tags
+def _is_nest(stmt: Stmt, tags: Sequence[str], blocks: Blocks) -> bool:
+    """Return whether a statement is a nest of those threads, in as many blocks as live over the steps."""
+    loops = [node for node in walk(stmt) if isinstance(node, For) and node.thread in blocks]
+    same = all(loop.extent is blocks[loop.thread].extent for loop in loops)
+    return isinstance(stmt, For) and stmt.thread in tags and same
 
 
 def _blocks(loop: For) -> Blocks:

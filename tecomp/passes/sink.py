@@ -20,6 +20,7 @@ from ..dtype import INDEX
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
+from ..ir.foreign import is_opaque
 from ..ir.node import Expr
 from ..ir.stmt import Buffer, For, If, Let, LoopKind, Stmt, Store
 from ..ir.visit import walk
@@ -64,6 +65,7 @@ class Guard:
 
     def _down(self, stmt: Stmt) -> Stmt:
         served = {self.common.get(node) for node in walk(stmt) if isinstance(node, Store)}
+        served |= {None for node in walk(stmt) if is_opaque(node)}
         if len(served) > 1:
             return stmt.map(self._down, lambda expr: expr)
         everyone = served.pop() if served else None

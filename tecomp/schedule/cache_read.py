@@ -21,8 +21,8 @@ Readers = Tensor | Operation | Sequence[Tensor | Operation]
 def cache_read(plan: Plan, tensor: Tensor, scope: str, readers: Readers) -> Rewrite[Tensor]:
     """Make a stage that copies `tensor` into memory of `scope`, and let `readers` read the copy; return the copy.
 
-    The new stage, named tensor.scope, is at the root. Placed in a loop of a reader it copies what an iteration reads. An
-    inlined tensor is computed by the copy.
+    The new stage, named tensor.scope, is at the root. Placed in a loop of a reader it copies what an iteration reads.
+    An inlined tensor is computed by the copy.
 
         for i in range(n):                          for i in range(n):
             C[i] = A[i] + A[n - 1 - i]    ->            A_shared[i] = A[i]            # s.cache_read(A, "shared", [C])

@@ -31,8 +31,6 @@ def storage_align(stage: StageView, axis: IterVar, factor: int, offset: int) -> 
     if found not in dimensions:
         raise ScheduleError(asked, f"'{found.name}' is no dimension of '{stage.name}'", f"one of {names(dimensions)}")
     _check_own_layout(stage, asked)
-    if stage.state.layout is not None:
-        raise ScheduleError(asked, "transform_layout said where its elements lie", "a layout with the padding in it")
     for value in (factor, offset):
         if not isinstance(value, SupportsIndex) or isinstance(value, bool):
             raise UserTypeError(asked, f"{value!r} is of type {type(value).__name__}", "two integers")

@@ -33,7 +33,7 @@ def is_atomic(stage: StageView, verb: str, axis: IterVar, reduce_update: str, to
     first = made.body[0]
     assert isinstance(first, E.Reduce)
     if atomic_of(first.combiner) is None:
-        because = f"te.{first.combiner.name} is no operation that a machine does to memory in one step"
+        because = f"'{first.combiner.name}' is no operation that a machine does to memory in one step"
         legal = f"te.sum, te.prod, te.min, te.max of one value ({', '.join(ATOMICS)}); or s.rfactor"
         raise cannot(verb, axis, stage, because, legal, to=to)
     dtype = first.source[0].dtype

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..dtype import DType
@@ -16,6 +17,13 @@ _SAMPLES: Final = ((3, 1, 2), (2, 5, 4), (5, 3, 7))
 """Three partial results for each value that is folded; no two alike, so that no choice between equals is asked for."""
 _TOLERANCE: Final = 1e-2
 """What rounding may change."""
+
+
+def parameters_of(function: Callable[..., Any]) -> int | None:
+    """Return how many arguments a function takes; None where that is left open."""
+    kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(kinds) if all(kind in plain for kind in kinds) else None
 
 
 def check_joins(name: str, combiner: Combiner) -> None:

@@ -17,7 +17,7 @@ from ..ir import make
 from ..ir.axis import AxisKind, IterVar
 from ..ir.expr import Combiner, Const, Reduce, Var
 from ..ir.node import Expr
-from .joins import check_joins
+from .joins import check_joins, parameters_of
 from .shape import plain
 from .symbol import max_value, min_value
 
@@ -72,11 +72,21 @@ class Reducer:
             return self._join([expr, *given, *more])
         axes = self._axes(axis)
         sources = tuple(map(make.convert, expr)) if isinstance(expr, (tuple, list)) else (make.convert(expr),)
+        self._check_count(len(sources))
         combination = self.combination(tuple(source.dtype for source in sources))
         condition = make.TRUE if where is None else self._where(where)
         starts = self._init(init, sources)
         parts = tuple(Reduce(combination, sources, axes, condition, starts, index) for index in range(len(sources)))
         return parts if isinstance(expr, (tuple, list)) else parts[0]
+
+    def _check_count(self, count: int) -> None:
+        """Raise UserError where another number of values is folded than the identity is made for."""
+        wanted = parameters_of(self._identity)
+        if wanted is not None and wanted != count:
+            names = ", ".join(f"x{number}" for number in range(wanted))
+            legal = f"{self.name}(({names}), axis=k)" if wanted > 1 else f"{self.name}(x0, axis=k)"
+            because = f"its identity is made of {wanted} type{'s' if wanted > 1 else ''}, one for each value"
+            raise UserError(f"reducer '{self.name}' of {_values(count)}", because, legal)
 
     def combination(self, dtypes: tuple[DType, ...]) -> Combination:
         """Return how partial results of these types join."""

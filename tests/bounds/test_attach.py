@@ -49,7 +49,7 @@ def test_a_reader_at_the_root(diamond, refused) -> None:
            |     s[diamond.B].compute_at(s[diamond.D], diamond.D.op.axis[1])
            |     ^
           because: 'C' also reads 'B' and is computed at the root, outside 'j' of 'D'
-          legal: root
+          legal: root, s.duplicate(B, [C]) and each at its own reader
     """,
     ):
         described(s, [diamond.A, diamond.D])
@@ -67,7 +67,7 @@ def test_a_reader_further_out(diamond, refused) -> None:
            |     s[diamond.B].compute_at(s[diamond.D], diamond.D.op.axis[1])
            |     ^
           because: 'C' also reads 'B' and is computed at 'i' of 'D', outside 'j' of 'D'
-          legal: s[D] at i, root
+          legal: s[D] at i, root, s.duplicate(B, [C]) and each at its own reader
     """,
     ):
         described(s, [diamond.A, diamond.D])
@@ -85,7 +85,7 @@ def test_the_innermost_common_loop_is_named_first(diamond, refused) -> None:
            |     s[diamond.B].compute_at(s[diamond.C], diamond.C.op.axis[0])
            |     ^
           because: 'D' also reads 'B' and is computed at the root, outside 'i' of 'C'
-          legal: s[D] at j, s[D] at i, root
+          legal: s[D] at j, s[D] at i, root, s.duplicate(B, [D]) and each at its own reader
     """,
     ):
         described(s, [diamond.A, diamond.D])

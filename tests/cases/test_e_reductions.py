@@ -214,7 +214,7 @@ def test_rfactor(threads, count):
     s[B].bind(s[B].op.axis[0], axis("blockIdx.x"))
     s[B].bind(s[B].op.reduce_axis[0], tx)
     s[BF].compute_at(s[B], s[B].op.reduce_axis[0])
-    s[B].set_store_predicate(tx.var == 0)
+    s[B].set_store_predicate(tx.var.equal(0))
     program = threads(s, [A, B])
     for size in around(count):
         a = DATA.integers(-9, 9, (3, size)).astype("float32")

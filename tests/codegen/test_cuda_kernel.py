@@ -117,6 +117,7 @@ def test_scalars_and_sizes_are_passed_by_value() -> None:
         "arguments": ["pointer", "pointer", "float16", "int32", "bool"],
         "shared": 0,
         "threads": 1,
+        "cooperative": False,
     }
 
 

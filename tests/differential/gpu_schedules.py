@@ -10,6 +10,7 @@ from tecomp import te
 from tecomp.errors import ScheduleError
 from tecomp.te.tensor import ScanOp
 
+from .dataflow import rewritten
 from .draw import Case, Draw
 from .memory import laid_out
 
@@ -39,7 +40,8 @@ class AxisPlan:
 class KernelPlan:
     """What becomes of a stage's axes: the first `fused` of those over data are one, the others stand alone.
 
-    A reduction is split by `reduce_factor`, and `reduce_thread`, unless it is "", shares the inner loop out.
+    A reduction is split by `reduce_factor`. Unless they are "", `reduce_thread` shares the inner loop out, and blocks
+    along `reduce_block` the outer one, by atomic updates.
     """
 
     fused: int
@@ -48,6 +50,7 @@ class KernelPlan:
     reduce_factor: int
     reduce_first: bool
     reduce_thread: str
+    reduce_block: str
 
 
 def random_gpu_schedule(case: Case, draw: Draw) -> Any:
@@ -55,14 +58,15 @@ def random_gpu_schedule(case: Case, draw: Draw) -> Any:
     schedule = te.create_schedule([tensor.op for tensor in case.expected])
     alike = draw.rng.random() < 0.7
     plans: dict[int, KernelPlan] = {}
-    for tensor in reversed(case.stages):
+    stages = rewritten(schedule, case, draw)
+    for tensor in reversed(stages):
         stage = schedule[tensor]
         if _inlined(stage, tensor, case, draw) or _inside(schedule, tensor, case, draw):
             continue
         rank = len(data_axes(stage))
         plan = plans.setdefault(rank, kernel_plan(rank, draw)) if alike else kernel_plan(rank, draw)
         bind(stage, plan)
-    return laid_out(schedule, case.stages, draw)
+    return laid_out(schedule, stages, draw)
 
 
 def data_axes(stage: Any) -> list[Any]:
@@ -75,11 +79,13 @@ def kernel_plan(rank: int, draw: Draw) -> KernelPlan:
     """Draw a plan for stages with that many data axes; at least one axis is bound."""
     rng = draw.rng
     fused = rng.choice([1, 1, 1, min(2, rank), rank]) if rank else 0
+    fused = max(fused, rank - len(DIMENSIONS) + 1)
     count = max(rank - fused + 1, 1)
     drawn = _AxisPlans(draw, count)
     factor, thread = drawn.reduction()
     axes = tuple(drawn.axis(number) for number in range(count))
-    return KernelPlan(fused, axes, rng.random() < 0.7, factor, rng.random() < 0.5, thread)
+    blocks_first, reduce_first = rng.random() < 0.7, rng.random() < 0.5
+    return KernelPlan(fused, axes, blocks_first, factor, reduce_first, thread, drawn.updating_block())
 
 
 class _AxisPlans:
@@ -111,6 +117,10 @@ class _AxisPlans:
         self.room //= factor
         return factor, self.spare.pop()
 
+    def updating_block(self) -> str:
+        """Draw the dimension of blocks that update results of a reduction together, if any."""
+        return self.blocks[self.count] if self.count < 3 and self.rng.random() < 0.4 else ""
+
     def _inner_kind(self, length: int) -> str:
         """Draw what becomes of the loop inside the threads: the name of a primitive, or a dimension of threads."""
         kind = self.rng.choice(["serial", "vectorize", "vectorize", "unroll", "parallel", "bind", "bind"])
@@ -139,6 +149,9 @@ def bind(stage: Any, plan: KernelPlan) -> None:
     reduced = _reduced(stage, plan.reduce_factor)
     if len(reduced) > 1 and plan.reduce_factor > 1 and plan.reduce_thread:
         stage.bind(reduced[1], te.thread_axis(f"threadIdx.{plan.reduce_thread}"))
+    if reduced and plan.reduce_block:
+        with suppress(ScheduleError):
+            stage.bind(reduced[0], te.thread_axis(f"blockIdx.{plan.reduce_block}"), reduce_update="atomic")
     ordered = [*blocks, *threads, *(reduced + inner if plan.reduce_first else inner + reduced)]
     if plan.blocks_first:
         stage.reorder(*ordered)
@@ -201,7 +214,7 @@ def _inlined(stage: Any, tensor: Any, case: Case, draw: Draw) -> bool:
 
 def _inside(schedule: Any, tensor: Any, case: Case, draw: Draw) -> bool:
     """Compute a stage inside the kernel of its one reader at times: by the block's threads, or by each thread."""
-    readers = [other for other in case.stages if any(read.op is tensor.op for read in other.op.input_tensors)]
+    readers = schedule.readers[tensor.op]
     if tensor in case.args or not readers or draw.rng.random() < (0.35 if len(readers) == 1 else 0.6):
         return False
     reader, stage = schedule[readers[-1]], schedule[tensor]
@@ -254,7 +267,7 @@ def tags_around(schedule: Any, stage: Any) -> list[str]:
     while hasattr(stage.state.attach, "axis"):
         around = schedule[stage.state.attach.op]
         leaves = around.state.leaves
-        for axis in leaves[: leaves.index(schedule.attach_axis(stage.op)) + 1]:
+        for axis in leaves[: leaves.index(schedule.attach_axis(stage.origin)) + 1]:
             mark = around.state.loops.get(axis)
             if mark is not None and mark.thread is not None:
                 found.append(mark.thread.thread_tag)

@@ -24,7 +24,7 @@ X, Y, Z = Buffer("X", (n, n), FLOAT32), Buffer("Y", (n,), FLOAT32), Buffer("Z", 
 i, t, stray = axis("i", n), axis("t", 4), E.Var("i", INDEX)
 one, x = M.const(1.0, FLOAT32), M.load(Y, (i,))
 p = x < 1.0
-ramp = E.Ramp(i, at(1), 4)
+y, ramp = E.Address(Y, (), at(0), "w"), E.Ramp(i, at(1), 4)
 L, D, F = Level
 
 P, V = Buffer("P", (), FLOAT32, "local"), Buffer("V", (at(4),), FLOAT32, "local")
@@ -65,6 +65,8 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("the address of 'X' of rank 2 with 1 indices", doing(E.Address(X, (i,), at(0), "r")), L),
     ("the address of 'Y' of rank 1 with 1 indices", Evaluate(E.Address(Y, (M.const(1),), M.const(0), "r")), F),
     ("the address of 'Y' at float32", doing(E.Address(Y, (), x, "r")), L),
+    ("regroup of float32 to int32x2", doing(E.Call(DType("int32x2"), "regroup", (x,))), L),
+    ("wmma_fill_m16n16k16 of 0 fragments", doing(M.call("wmma_fill_m16n16k16", "int32", y, at(0), one)), L),
     ("float32 stored to 'Z', which takes int32", loop(i, store(Z, (i,), x)), L),
     ("float32 stored to 'Y', which takes float32x4", loop(i, store(Y, (ramp,), x)), L),
     ("if of index", loop(i, If(i, Seq(()))), L),

@@ -9,6 +9,7 @@ from .subject import Subject, ints, normal, on_cpu, on_gpu
 
 def greatest(X, k, rows):
     """The place and the value of each row's greatest number, by a reducer of (place, value)."""
+
     def better(x, y):
         first = te.any(x[1] > y[1], te.all(x[1] == y[1], x[0] < y[0]))
         return te.Select(first, x[0], y[0]), te.Select(first, x[1], y[1])

@@ -75,7 +75,9 @@ def bitserial_conv2d(channels, filters, size):
     words, out = channels // 32, size - 2
     X = te.placeholder((2, size, size, words), "uint32", name="X")
     W = te.placeholder((filters, 3, 3, words), "uint32", name="W")
-    p, u, v, k = (te.reduce_axis((0, extent), name=name) for name, extent in (("p", 2), ("u", 3), ("v", 3), ("k", words)))
+    p, u, v, k = (
+        te.reduce_axis((0, extent), name=name) for name, extent in (("p", 2), ("u", 3), ("v", 3), ("k", words))
+    )
 
     def counted(f, i, j):
         image, taps = X[p, i + u, j + v, k], W[f, u, v, k]
@@ -90,7 +92,13 @@ def bitserial_conv2d(channels, filters, size):
     x = ints(0, 4, size, size, channels, dtype="int32")
     w = ints(0, 2, filters, 3, 3, channels, dtype="int32")
     view = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(0, 1))
-    return Subject(s, [X, W, Y], [numpy_bits(x, 2), numpy_bits(w, 1)[0]], [np.einsum("ijcuv,fuvc->fij", view, 2 * w - 1).astype("int32")], near=0)
+    return Subject(
+        s,
+        [X, W, Y],
+        [numpy_bits(x, 2), numpy_bits(w, 1)[0]],
+        [np.einsum("ijcuv,fuvc->fij", view, 2 * w - 1).astype("int32")],
+        near=0,
+    )
 
 
 @on_gpu((1, 1, 64), (5, 7, 64), large=(100, 120, 512))

@@ -75,7 +75,9 @@ def depthwise_conv2d(channels, size, stride):
     s[Y].parallel(c)
     x, w, a, b = normal(channels, size, size), normal(channels, 3, 3), normal(channels), normal(channels + 1)[1:].copy()
     d = np.einsum("cijuv,cuv->cij", windows(x, 3, stride, pad=1), w)
-    return Subject(s, [X, W, scale, shift, Y], [x, w, a, b], [np.maximum(d * a[:, None, None] + b[:, None, None], 0)], near=1e-4)
+    return Subject(
+        s, [X, W, scale, shift, Y], [x, w, a, b], [np.maximum(d * a[:, None, None] + b[:, None, None], 0)], near=1e-4
+    )
 
 
 @on_cpu((2, 2, 5), (4, 6, 6), large=(16, 32, 15))
@@ -88,9 +90,7 @@ def grouped_conv_with_holes(channels, filters, size):
     u, v, c = reduce_axes(u=3, v=3, c=per)
     Y = te.compute(
         (out, out, filters),
-        lambda i, j, f: te.sum(
-            X[i + 2 * u, j + 2 * v, te.indexdiv(f, each) * per + c] * W[u, v, c, f], axis=[u, v, c]
-        ),
+        lambda i, j, f: te.sum(X[i + 2 * u, j + 2 * v, te.indexdiv(f, each) * per + c] * W[u, v, c, f], axis=[u, v, c]),
         name="Y",
     )
     s = te.create_schedule(Y.op)
@@ -101,7 +101,9 @@ def grouped_conv_with_holes(channels, filters, size):
     s[Y].parallel(i)
     x, w = normal(size, size, channels), normal(3, 3, per, filters)
     view = windows(x.transpose(2, 0, 1), 3, hole=2)
-    want = [np.einsum("cijuv,uvcf->ijf", view[g * per : (g + 1) * per], w[..., g * each : (g + 1) * each]) for g in (0, 1)]
+    want = [
+        np.einsum("cijuv,uvcf->ijf", view[g * per : (g + 1) * per], w[..., g * each : (g + 1) * each]) for g in (0, 1)
+    ]
     return Subject(s, [X, W, Y], [x, w], [np.concatenate(want, axis=2)], near=1e-4)
 
 

@@ -89,9 +89,7 @@ def quantize_and_back(size):
     """float to int8 by rounding and clipping, and back: casts between stages of several types."""
     n = te.var("n")
     X, step = te.placeholder((n,), name="X"), te.var("step", "float32")
-    Q = te.compute(
-        (n,), lambda i: te.max(te.min(te.nearbyint(X[i] / step), 127.0), -128.0).astype("int8"), name="Q"
-    )
+    Q = te.compute((n,), lambda i: te.max(te.min(te.nearbyint(X[i] / step), 127.0), -128.0).astype("int8"), name="Q")
     Y = te.compute((n,), lambda i: Q[i].astype("float32") * step, name="Y")
     s = te.create_schedule([Q.op, Y.op])
     for T in (Q, Y):

@@ -33,9 +33,7 @@ def gemm_of_packed(m, n, l):
     """B is packed by panels of 8 columns, blocks are summed in a cache, its loops unrolled and in vectors."""
     A, B, k = factors(m, n, l)
     P = te.compute((n // 8, l, 8), lambda p, k, j: B[k, p * 8 + j], name="packed")
-    C = te.compute(
-        (m, n), lambda i, j: te.sum(A[i, k] * P[te.indexdiv(j, 8), k, te.indexmod(j, 8)], axis=k), name="C"
-    )
+    C = te.compute((m, n), lambda i, j: te.sum(A[i, k] * P[te.indexdiv(j, 8), k, te.indexmod(j, 8)], axis=k), name="C")
     s = te.create_schedule(C.op)
     kept = s.cache_write(C, "global")
     io, jo, _, _ = s[C].tile(*C.op.axis, 8, 8)

@@ -85,7 +85,13 @@ def depthwise_conv2d_of_blocks(channels, size):
     ty, tx = te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")
     c, i, j = Y.op.axis
     io, jo, ii, ji = s[Y].tile(i, j, 4, 4)
-    for axis, thread in ((c, te.thread_axis("blockIdx.z")), (io, te.thread_axis("blockIdx.y")), (jo, te.thread_axis("blockIdx.x")), (ii, ty), (ji, tx)):
+    for axis, thread in (
+        (c, te.thread_axis("blockIdx.z")),
+        (io, te.thread_axis("blockIdx.y")),
+        (jo, te.thread_axis("blockIdx.x")),
+        (ii, ty),
+        (ji, tx),
+    ):
         s[Y].bind(axis, thread)
     s[D].compute_at(s[Y], ji)
     s[D].unroll(u)
@@ -108,4 +114,6 @@ def conv2d_of_tensor_cores(batch, size, channels, filters):
     w = ints(-2, 3, 3, 3, c, f, 16, 16, dtype="float16")
     wide = np.pad(x.astype("float32"), ((0, 0), (1, 1), (1, 1), *[(0, 0)] * 3))
     view = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), axis=(1, 2))
-    return Subject(s, args, [x, w], [np.einsum("nijcbkuv,uvcfko->nijfbo", view, w.astype("float32"), optimize=True)], near=0)
+    return Subject(
+        s, args, [x, w], [np.einsum("nijcbkuv,uvcfko->nijfbo", view, w.astype("float32"), optimize=True)], near=0
+    )

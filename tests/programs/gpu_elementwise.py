@@ -43,7 +43,7 @@ def axpy_of_virtual_threads(size):
 
 @on_gpu((1, 1, 1), (2, 5, 3), (3, 4, 4), large=(20, 33, 65))
 def grid_of_three_dimensions(a, b, c):
-    """A tensor of rank 3 on blocks and threads of x, y and z; a producer kept in registers, another in a kernel before."""
+    """A tensor of rank 3 on blocks and threads of x, y and z; a producer in registers, another in a kernel before."""
     X = te.placeholder((a, b, c), name="X")
     P = te.compute((a, b), lambda i, j: X[i, j, 0] * 2, name="P")
     Q = te.compute((a, b, c), lambda i, j, k: X[i, j, k] + P[i, j], name="Q")
@@ -54,7 +54,10 @@ def grid_of_three_dimensions(a, b, c):
         s[Y].bind(outer, te.thread_axis(f"blockIdx.{dim}"))
         s[Y].bind(inner, te.thread_axis(f"threadIdx.{dim}"))
         last = inner
-    s[Y].reorder(*(leaf for leaf in s[Y].leaf_iter_vars if leaf.name.endswith("outer")), *(leaf for leaf in s[Y].leaf_iter_vars if leaf.name.endswith("inner")))
+    s[Y].reorder(
+        *(leaf for leaf in s[Y].leaf_iter_vars if leaf.name.endswith("outer")),
+        *(leaf for leaf in s[Y].leaf_iter_vars if leaf.name.endswith("inner")),
+    )
     s[Q].compute_at(s[Y], last)
     s[P].bind(P.op.axis[0], te.thread_axis("blockIdx.x"))
     s[P].bind(P.op.axis[1], te.thread_axis("threadIdx.x"))

@@ -12,7 +12,7 @@ from .subject import Subject, ints, normal, on_gpu
 
 @on_gpu((8, 8), (16, 12), large=(256, 64))
 def gemm_of_virtual_threads(size, depth):
-    """C = A.T B: tiles in shared memory loaded by all threads ahead of use, pieces in registers, 2 x 2 virtual threads."""
+    """C = A.T B: tiles in shared memory that all threads load ahead, pieces in registers, 2 x 2 virtual threads."""
     A, B = te.placeholder((depth, size), name="A"), te.placeholder((depth, size), name="B")
     k = te.reduce_axis((0, depth), name="k")
     C = te.compute((size, size), lambda y, x: te.sum(A[k, y] * B[k, x], axis=k), name="C")
@@ -90,7 +90,7 @@ def matrix_by_vector_of_warps(rows, columns):
     down, lane = te.thread_axis((0, 4), "threadIdx.y"), te.thread_axis((0, 8), "threadIdx.x")
     s[y].bind(block, te.thread_axis("blockIdx.x"))
     s[y].bind(row, down)
-    ko, ki = s[y].split(k, factor=8)
+    _, ki = s[y].split(k, factor=8)
     s[y].bind(ki, lane)
     s[staged].compute_at(s[y], block)
     _, rest = s[staged].split(s[staged].op.axis[0], factor=32)
@@ -103,7 +103,7 @@ def matrix_by_vector_of_warps(rows, columns):
 
 @on_gpu((32, 32, 16), large=(256, 256, 256))
 def gemm_of_tensor_cores(m, n, l):
-    """float16 by float16 in float32: fragments loaded, multiplied and stored by three intrinsics, padded shared rows."""
+    """float16 by float16 in float32: fragments loaded, multiplied and stored by intrinsics, padded shared rows."""
     s, args = matmul(m, n, l, block=(32, 32, 16), warp=(16, 16), vector=4, pad=8)
     a, b = ints(-3, 4, m, l, dtype="float16"), ints(-2, 3, l, n, dtype="float16")
     return Subject(s, args, [a, b], [a.astype("float32") @ b.astype("float32")], near=0)

@@ -1,4 +1,4 @@
-"""Reductions on a GPU: across the threads of a block in one and two dimensions, of a warp, in two kernels, by atomics."""
+"""Reductions on a GPU: across the threads of a block in one and two dimensions, of a warp, in two kernels."""
 
 from __future__ import annotations
 
@@ -103,3 +103,49 @@ def sums_where_a_condition_holds(rows, columns):
     s[B].bind(s[B].split(k, factor=8)[1], te.thread_axis("threadIdx.x"))
     a = ints(-9, 9, rows, columns)
     return Subject(s, [A, B], [a], [(a * (a > 0) * (np.arange(columns) >= np.arange(rows)[:, None])).sum(1)], near=0)
+
+
+@on_gpu((1, 1), (4, 3), (9, 8), large=(128, 500))
+def maximum_of_all_by_threads_and_loops(rows, columns):
+    """One number: threads take rows, each of them a loop over its columns."""
+    A = te.placeholder((rows, columns), name="A")
+    k, l = te.reduce_axis((0, rows), name="k"), te.reduce_axis((0, columns), name="l")
+    B = te.compute((), lambda: te.max(A[k, l], axis=[k, l]), name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(k, te.thread_axis("threadIdx.x"))
+    a = normal(rows, columns)
+    return Subject(s, [A, B], [a], [a.max(keepdims=False).reshape(())], near=0)
+
+
+@on_gpu((1, 1, 1), (3, 7, 5), (2, 8, 8), large=(20, 200, 33))
+def joined_sums_used_by_all_threads(groups, length, width):
+    """Each group's norm is joined by the threads, kept for them, and divides what they write; the sums by rfactor."""
+    A = te.placeholder((groups, length, width), name="A")
+    k, l = te.reduce_axis((0, length), name="k"), te.reduce_axis((0, width), name="l")
+    S = te.compute((groups,), lambda g: te.sum(A[g, k, l] * A[g, k, l], axis=[k, l]), name="S")
+    Y = te.compute(A.shape, lambda g, i, j: A[g, i, j] * te.rsqrt(S[g] + 1.0), name="Y")
+    s = te.create_schedule(Y.op)
+    thread = te.thread_axis("threadIdx.x")
+    _, ki = s[S].split(s[S].fuse(k, l), factor=8)
+    own = s.rfactor(S, ki)
+    g, i, j = Y.op.axis
+    s[Y].bind(g, te.thread_axis("blockIdx.x"))
+    s[Y].bind(s[Y].split(s[Y].fuse(i, j), factor=8)[1], thread)
+    s[S].compute_at(s[Y], g)
+    s[S].bind(s[S].op.reduce_axis[0], thread)
+    s[own].compute_at(s[S], s[S].op.reduce_axis[0])
+    a = normal(groups, length, width)
+    return Subject(s, [A, Y], [a], [a / np.sqrt((a**2).sum((1, 2), keepdims=True) + 1)], near=1e-4)
+
+
+@on_gpu((1, 1), (3, 7), (5, 8), large=(64, 3000))
+def sums_across_blocks(rows, columns):
+    """Blocks share a row's sum out and add their parts to it in memory, in any order."""
+    A, k, B = sums(rows, columns)
+    s = te.create_schedule(B.op)
+    ko, ki = s[B].split(k, factor=8)
+    s[B].reorder(ko, B.op.axis[0], ki)
+    s[B].bind(ko, te.thread_axis("blockIdx.x"), reduce_update="atomic")
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    a = ints(-4, 5, rows, columns)
+    return Subject(s, [A, B], [a], [a.sum(1)], near=0)

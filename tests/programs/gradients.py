@@ -46,7 +46,10 @@ def gradient_of_a_convolution(filters, size):
 def gradient_of_softmax_loss(rows, columns):
     """The cross entropy of softmax: its gradient is the softmax less the target."""
     X, T = te.placeholder((rows, columns), name="X"), te.placeholder((rows, columns), name="T")
-    k, l, i, j = (te.reduce_axis((0, extent), name=name) for name, extent in zip("klij", (columns, columns, rows, columns), strict=True))
+    k, l, i, j = (
+        te.reduce_axis((0, extent), name=name)
+        for name, extent in zip("klij", (columns, columns, rows, columns), strict=True)
+    )
     top = te.compute((rows,), lambda r: te.max(X[r, k], axis=k), name="top")
     total = te.compute((rows,), lambda r: te.sum(te.exp(X[r, l] - top[r]), axis=l), name="total")
     L = te.compute((), lambda: te.sum(T[i, j] * (te.log(total[i]) + top[i] - X[i, j]), axis=[i, j]), name="L")

@@ -77,7 +77,9 @@ def intrinsic_as_a_body(rows, columns):
     """The intrinsic called on slices in te.compute: no loops to match, one call a row of 8, another stage after it."""
     row = row_of_products(8)
     A, B = te.placeholder((rows, columns), name="A"), te.placeholder((rows, columns), name="B")
-    C = te.compute((rows, columns // 8, 8), lambda i, p: row(A[i, p * 8 : p * 8 + 8], B[i, p * 8 : p * 8 + 8]), name="C")
+    C = te.compute(
+        (rows, columns // 8, 8), lambda i, p: row(A[i, p * 8 : p * 8 + 8], B[i, p * 8 : p * 8 + 8]), name="C"
+    )
     D = te.compute((rows, columns), lambda i, j: C[i, j // 8, j % 8] * 2, name="D")
     s = te.create_schedule(D.op)
     s[C].compute_at(s[D], D.op.axis[0])
@@ -87,7 +89,7 @@ def intrinsic_as_a_body(rows, columns):
 
 @on_cpu((1, 8, 8), (3, 16, 4), large=(30, 64, 40))
 def intrinsic_over_a_reduction(rows, columns, depth):
-    """The matrix-by-vector intrinsic as a body with reduce_axis: it begins at the first part of k and adds at the others."""
+    """The matrix-by-vector intrinsic as a body with reduce_axis: it begins at the first part of k, then adds."""
     gemv = matrix_by_vector(8, 4)
     A, B = te.placeholder((columns, depth), name="A"), te.placeholder((rows, depth), name="B")
     k = te.reduce_axis((0, depth // 4), name="k")
@@ -129,4 +131,6 @@ def half_precision(rows, columns):
     s = te.create_schedule(C.op)
     s[C].vectorize(s[C].split(C.op.axis[1], factor=4)[1])
     a, b = normal(rows, columns).astype("float16"), normal(columns).astype(ml_dtypes.bfloat16)
-    return Subject(s, [A, B, C], [a, b], [(a.astype("float32") * b.astype("float32")).astype(ml_dtypes.bfloat16)], near=0)
+    return Subject(
+        s, [A, B, C], [a, b], [(a.astype("float32") * b.astype("float32")).astype(ml_dtypes.bfloat16)], near=0
+    )

@@ -1,4 +1,4 @@
-"""Layouts: transposed and blocked on the way, by a cache or by transform_layout; joined, padded and shuffled tensors."""
+"""Layouts: transposed and blocked on the way, by a cache or by transform_layout; tensors joined, mirrored, shuffled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def chain_of_transposes(rows, columns):
 
 @on_cpu((1, 1, 4), (2, 3, 8), (4, 6, 40))
 def blocked_layouts(a, b, c):
-    """The last dimension in packs of 4 innermost, in an input's copy and in a result between: loops follow the memory."""
+    """The last dimension in packs of 4 innermost, in a copy and in a result between: loops follow the memory."""
     X = te.placeholder((a, b, c), name="X")
     P = te.compute((a, b, c), lambda i, j, k: X[i, j, k] * 3, name="P")
     Y = te.compute((a, b, c), lambda i, j, k: P[a - 1 - i, j, k] + 1, name="Y")
@@ -56,7 +56,9 @@ def space_to_depth(channels, size):
     )
     S = te.compute((4 * channels, half, half), lambda c, i, j: D[c, i, j] * (c + 1), name="S")
     Y = te.compute(
-        (channels, size, size), lambda c, i, j: S[4 * c + 2 * te.indexmod(i, 2) + te.indexmod(j, 2), i // 2, j // 2], name="Y"
+        (channels, size, size),
+        lambda c, i, j: S[4 * c + 2 * te.indexmod(i, 2) + te.indexmod(j, 2), i // 2, j // 2],
+        name="Y",
     )
     s = te.create_schedule([D.op, Y.op])
     s[S].compute_inline()

@@ -79,7 +79,9 @@ def gated_recurrent_unit(steps, hidden):
     k, l = te.reduce_axis((0, hidden), name="k"), te.reduce_axis((0, hidden), name="l")
     init = te.compute((1, hidden), lambda t, j: te.const(0.0, "float32"), name="init")
     both = te.compute((steps, 2, hidden), lambda t, g, j: te.sum(state[t - 1, k] * W[g, j, k], axis=k), name="both")
-    reset = te.compute((steps, hidden), lambda t, j: te.sigmoid(both[t, 0, j] + X[t, 0, j]) * state[t - 1, j], name="reset")
+    reset = te.compute(
+        (steps, hidden), lambda t, j: te.sigmoid(both[t, 0, j] + X[t, 0, j]) * state[t - 1, j], name="reset"
+    )
     product = te.compute((steps, hidden), lambda t, j: te.sum(reset[t, l] * W[2, j, l], axis=l), name="product")
 
     def mixed(t, j):
@@ -107,7 +109,7 @@ def living(blocks, *threads):
     return [te.thread_axis((0, count), tag) for count, tag in zip((blocks, *threads), tags, strict=False)]
 
 
-@on_gpu((1, 1, 8, 2, 2), (3, 2, 8, 2, 4), large=(12, 4, 256, 32, 8))
+@on_gpu((1, 1, 8, 2, 2), (3, 2, 8, 2, 4), large=(12, 4, 64, 8, 8))
 def persistent_lstm(steps, batch, hidden, blocks, threads):
     """All steps in one kernel: each thread keeps its rows of the weights, the blocks wait for each other."""
     args, scan, inits, fed, back, inlined, nexts = lstm_cell(steps, batch, 3, hidden)
@@ -138,7 +140,9 @@ def persistent_matrix_powers(steps, rows, size, blocks, threads, parts):
     state = te.placeholder((steps, rows, size), name="state")
     init = te.compute((1, rows, size), lambda _, i, j: X[0, i, j], name="init")
     k = te.reduce_axis((0, size), name="k")
-    update = te.compute((steps, rows, size), lambda t, i, j: te.sum(state[t - 1, i, k] * W[j, k], axis=k), name="update")
+    update = te.compute(
+        (steps, rows, size), lambda t, i, j: te.sum(state[t - 1, i, k] * W[j, k], axis=k), name="update"
+    )
     H = te.scan(init, update, state, name="H")
     s = te.create_schedule(H.op)
     block, thread, part = living(blocks, threads, parts)

@@ -38,7 +38,7 @@ def two_states_of_two_widths(steps, n, l):
     p0 = te.compute((1, n), lambda _, i: A[0, i], name="p0")
     q0 = te.compute((1, l), lambda _, i: B[0, i], name="q0")
     k = te.reduce_axis((0, l), name="k")
-    mixed = te.compute((m, n), lambda t, i: te.sum(Q[t - 1, k], axis=k) , name="mixed")
+    mixed = te.compute((m, n), lambda t, i: te.sum(Q[t - 1, k], axis=k), name="mixed")
     scaled = te.compute((m, n), lambda t, i: mixed[t, i] * 0.25 + A[t, i], name="scaled")
     p = te.compute((m, n), lambda t, i: P[t - 1, i] * 0.5 + scaled[t, i], name="p")
     q = te.compute((m, l), lambda t, i: te.max(Q[t - 1, i], P[t - 1, 0]) * 0.5 + B[t, i], name="q")
@@ -76,7 +76,7 @@ def fibonacci(steps, n):
 
 @on_cpu((1, 1), (4, 5), (8, 9), large=(50, 65))
 def shortest_paths(steps, nodes):
-    """Bellman and Ford: a step is a minimum over all last nodes; the last state copied first, minima written through."""
+    """Bellman and Ford: a step is a minimum over all nodes of the last state, which is copied first."""
     W, start = te.placeholder((nodes, nodes), name="W"), te.placeholder((nodes,), name="start")
     state = te.placeholder((steps, nodes), name="state")
     init = te.compute((1, nodes), lambda _, i: start[i], name="init")
@@ -86,7 +86,7 @@ def shortest_paths(steps, nodes):
     S = te.scan(init, update, state, name="S")
     s = te.create_schedule(S.op)
     s.cache_read(state, "global", [best])
-    io, ii = s[update].split(update.op.axis[1], factor=4)
+    io, _ = s[update].split(update.op.axis[1], factor=4)
     s[best].compute_at(s[update], io)
     s[best].reorder(k, best.op.axis[1])
     w, x = ints(1, 20, nodes, nodes), ints(0, 50, nodes)

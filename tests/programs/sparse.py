@@ -6,7 +6,7 @@ import numpy as np
 
 from tecomp import te
 
-from .subject import Subject, ints, normal, on_cpu, on_gpu
+from .subject import Subject, ints, on_cpu, on_gpu
 
 
 def csr(rows, columns):
@@ -83,7 +83,9 @@ def block_sparse_attention_mask(rows, columns, width):
     allowed = te.placeholder((rows, columns), "bool", name="allowed")
     k = te.reduce_axis((0, width), name="k")
     P = te.compute((rows, columns), lambda i, j: te.sum(Q[i, k] * K[j, k], axis=k, where=allowed[i, j]), name="P")
-    Y = te.compute((rows, columns), lambda i, j: te.if_then_else(allowed[i, j], P[i, j], -te.infinity("float32")), name="Y")
+    Y = te.compute(
+        (rows, columns), lambda i, j: te.if_then_else(allowed[i, j], P[i, j], -te.infinity("float32")), name="Y"
+    )
     s = te.create_schedule(Y.op)
     s[P].compute_at(s[Y], Y.op.axis[1])
     q, keys, mask = ints(-5, 6, rows, width), ints(-4, 5, columns, width), ints(0, 2, rows, columns, dtype="bool")

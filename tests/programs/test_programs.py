@@ -16,10 +16,56 @@ from tests.cases.places import CUDA
 from tests.cases.places import Program as Place
 from tests.differential.gpu_memory import GuardedAllocations
 
-from . import argmax, bits, convolution, elementwise, gemm, gpu_convolution, gpu_elementwise, gpu_gemm, gpu_reductions, gradients, images, intrinsics, layout, opaque, pooling, recurrent, reductions, scans, scripted, sparse, stencil
+from . import (
+    argmax,
+    bits,
+    convolution,
+    elementwise,
+    gemm,
+    gpu_convolution,
+    gpu_elementwise,
+    gpu_gemm,
+    gpu_reductions,
+    gpu_types,
+    gradients,
+    images,
+    intrinsics,
+    layout,
+    opaque,
+    pooling,
+    recurrent,
+    reductions,
+    scans,
+    scripted,
+    sparse,
+    stencil,
+)
 from .subject import PROGRAMS, Subject
 
-FAMILIES = (argmax, bits, convolution, elementwise, gemm, gpu_convolution, gpu_elementwise, gpu_gemm, gpu_reductions, gradients, images, intrinsics, layout, opaque, pooling, recurrent, reductions, scans, scripted, sparse, stencil)
+FAMILIES = (
+    argmax,
+    bits,
+    convolution,
+    elementwise,
+    gemm,
+    gpu_convolution,
+    gpu_elementwise,
+    gpu_gemm,
+    gpu_reductions,
+    gpu_types,
+    gradients,
+    images,
+    intrinsics,
+    layout,
+    opaque,
+    pooling,
+    recurrent,
+    reductions,
+    scans,
+    scripted,
+    sparse,
+    stencil,
+)
 
 
 def sized(gpu: bool, small: bool = True, large: bool = False) -> list[Any]:
@@ -34,7 +80,10 @@ def sized(gpu: bool, small: bool = True, large: bool = False) -> list[Any]:
 
 def largest() -> list[Any]:
     """Return the parameters (name, size) of each GPU program at its largest size."""
-    return [pytest.param(*param.values, id=param.values[0]) for param in {one.values[0]: one for one in sized(gpu=True, large=True)}.values()]
+    return [
+        pytest.param(*param.values, id=param.values[0])
+        for param in {one.values[0]: one for one in sized(gpu=True, large=True)}.values()
+    ]
 
 
 def run(where: str, subject: Subject) -> None:

@@ -228,3 +228,22 @@ def test_refused(golden):
         message = re.sub(r"(--> \w+\.py):\d+", r"\1:LINE", str(caught.value))
         messages.append(f"# {name}\n{type(caught.value).__name__}: {message}\n")
     golden("\n".join(messages))
+
+
+def test_the_guard_of_an_update_stays_above_it():
+    """What a block shares is made by all of its threads; the update is each thread's own, where its element exists."""
+    A, K = te.placeholder((6,), name="A"), te.placeholder((3,), name="K")
+    P = te.compute((5,), lambda i: A[i] + 1, name="P")
+    k = te.reduce_axis((0, 3), name="k")
+    C = te.compute((3,), lambda i: te.sum(P[i + k] * K[k], axis=k), name="C")
+    s = create_schedule(C.op)
+    outer, inner = s[C].split(C.op.axis[0], factor=4)
+    s[C].bind(outer, te.thread_axis("blockIdx.y"))
+    s[C].bind(inner, te.thread_axis("threadIdx.x"))
+    s[C].bind(k, te.thread_axis("blockIdx.x"), reduce_update="atomic")
+    s[P].compute_at(s[C], k)
+    s[P].set_scope("shared")
+    a, b = np.arange(6, dtype="f"), np.array([1, 2, 3], "f")
+    out = np.full(3, 77, "f")
+    interpret(tecomp.lower(s, [A, K, C], target="cuda"), a, b, out)
+    np.testing.assert_array_equal(out, [np.dot(a[i : i + 3] + 1, b) for i in range(3)])

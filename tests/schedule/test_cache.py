@@ -98,6 +98,24 @@ def test_only_the_readers_named_read_the_copy():
     np.testing.assert_array_equal(c, a * (a + 1))
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_a_copy_of_what_is_inlined_computes_it(before):
+    A = te.placeholder((9,), name="A")
+    P = te.compute((9,), lambda i: A[i] * 2, name="P")
+    C = te.compute((9,), lambda i: P[i] + P[8 - i], name="C")
+    s = create_schedule(C.op)
+    if before:
+        s[P].compute_inline()
+    PC = s.cache_read(P, "global", [C])
+    if not before:
+        s[P].compute_inline()
+    assert s[PC].op.input_tensors == (P,)
+    a = np.arange(9, dtype="f")
+    (c,) = computed(s, [A, C], [a], [(9,)])
+    np.testing.assert_array_equal(c, a * 2 + a[::-1] * 2)
+    assert "P_global = alloc(f32[9]" in repr(tecomp.lower(s, [A, C]))
+
+
 def test_two_readers_of_one_copy():
     A = te.placeholder((9,), name="A")
     B = te.compute((9,), lambda i: A[8 - i] + 1, name="B")

@@ -84,7 +84,7 @@ def test_bind_of_a_reduce_axis_to_a_block(chain, refused):
            |     chain.s[chain.C].bind(chain.k, te.thread_axis("blockIdx.x"))
            |     ^
           because: its iterations combine into one element, and blocks cannot combine what they computed
-          legal: a data axis of 'C': i; threadIdx; or s.rfactor, for a data axis to bind
+          legal: a data axis of 'C': i; threadIdx; reduce_update="atomic"; or s.rfactor, for a data axis to bind
     """,
     ):
         chain.s[chain.C].bind(chain.k, te.thread_axis("blockIdx.x"))
@@ -374,12 +374,28 @@ def test_unknown_pragma(grid, refused):
     with refused(
         ScheduleError,
         """
+        pragma: 'my_pragma' on 'C'
+          --> test_refuse_marks.py:LINE
+           |     grid.s[grid.C].pragma(i, "my_pragma")
+           |     ^
+          because: it would have no effect
+          legal: auto_unroll_max_step, unroll_explicit, unroll, vectorize, parallel
+    """,
+    ):
+        grid.s[grid.C].pragma(i, "my_pragma")
+
+
+def test_a_pragma_of_tvm_names_what_serves_instead(grid, refused):
+    i, _j, _l = grid.axes
+    with refused(
+        ScheduleError,
+        """
         pragma: 'tensor_core' on 'C'
           --> test_refuse_marks.py:LINE
            |     grid.s[grid.C].pragma(i, "tensor_core")
            |     ^
           because: it would have no effect
-          legal: auto_unroll_max_step, unroll_explicit, unroll, vectorize, parallel
+          legal: s[T].tensorize
     """,
     ):
         grid.s[grid.C].pragma(i, "tensor_core")

@@ -86,3 +86,23 @@ def test_refused(combine, message, refused):
         """,
     ):
         one(combine)
+
+
+@pytest.mark.parametrize(
+    ("count", "asked", "legal"), [(1, "1 value", "best((x0, x1), axis=k)"), (3, "3 values", "best((x0, x1), axis=k)")]
+)
+def test_another_number_of_values(count, asked, legal, refused):
+    best = te.comm_reducer(lambda x, y: (x[0], y[1]), lambda a, b: (te.const(0, a), te.const(0, b)), name="best")
+    A, axis = te.placeholder((8,), name="A"), te.reduce_axis((0, 8))
+    with refused(
+        UserError,
+        f"""
+        reducer 'best' of {asked}
+          --> test_joins.py:LINE
+           |     best((A[axis],) * count if count > 1 else A[axis], axis=axis)
+           |     ^
+          because: its identity is made of 2 types, one for each value
+          legal: {legal}
+        """,
+    ):
+        best((A[axis],) * count if count > 1 else A[axis], axis=axis)

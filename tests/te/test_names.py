@@ -7,7 +7,7 @@ import pytest
 from tecomp import te
 
 NAMES = """
-placeholder compute scan extern extern_primfunc var size_var const reduce_axis thread_axis create_schedule
+placeholder compute scan gradient extern extern_primfunc var size_var const reduce_axis thread_axis create_schedule
 comm_reducer sum max min prod any all argmax argmin min_value max_value infinity nan
 if_then_else Select likely
 div truncdiv truncmod floordiv floormod indexdiv indexmod fmod add subtract multiply power
@@ -16,6 +16,8 @@ round rsqrt sigmoid sin sinh sqrt tan tanh trunc
 exp2 exp10 expm1 log1p atan2 nextafter hypot copysign ldexp clz pow fma clip cast astype
 shift_left shift_right bitwise_and bitwise_or bitwise_xor bitwise_not
 tag_scope Tensor TensorSlice PlaceholderOp ComputeOp ScanOp ExternOp HybridOp Operation Schedule Stage hybrid
+reinterpret dp4a q_multiply_shift q_multiply_shift_per_axis trace SpecializedCondition
+AXIS_SEPARATOR TensorComputeOp TensorIntrin default_schedule
 """.split()
 
 

@@ -61,9 +61,10 @@ class Spread:
             folded_axes.append(E.Var(axis.name, INDEX, first, extent))
             self.names[axis.var] = folded_axes[-1]
         _, axes, at, guard, seeds = self.elements
-        lowered = (self._lowered(reduce), at, tuple(folded_axes), seeds, guard)
-        into_values, into_start = into_reduction(Folded(self.op, *lowered, self.frame, self.asked))
-        yield from self._into_reads((*axes, *folded_axes), into_values, {})
+        lowered, over = self._lowered(reduce), tuple(folded_axes)
+        folded = Folded(self.op, lowered, at, over, seeds, guard, self.frame, self.asked)
+        into_values, into_start = into_reduction(folded)
+        yield from self._into_reads((*axes, *over), into_values, {})
         yield from self._into_reads(axes, into_start, {})
 
     def _lowered(self, reduce: E.Reduce) -> E.Reduce:
