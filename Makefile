@@ -6,9 +6,10 @@ READY  := $(VENV)/ready
 PYTEST := $(PYTHON) -m pytest
 JOBS   := 2
 PEER   :=
+SEEDS  := 0:2000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden gpu-test types lint bench clean
+.PHONY: help demo test golden gpu-test gpu-fuzz types lint bench clean
 
 help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -24,6 +25,9 @@ golden: $(READY) ## rewrite tests/golden from what the program prints now; read 
 
 gpu-test: $(READY) ## run the tests that need an NVIDIA GPU and CuPy
 	$(PYTEST) -m gpu
+
+gpu-fuzz: $(READY) ## random programs under random schedules on a GPU, a sample under compute-sanitizer; SEEDS=0:2000
+	$(PYTHON) -m tests.differential.gpu_fuzz $(SEEDS) --jobs 4 --racecheck 32
 
 types: $(READY) ## check types
 	$(PYTHON) -m basedpyright

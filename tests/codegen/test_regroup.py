@@ -22,7 +22,15 @@ def f(A: {few}[16], B: {many}[{count}], C: out[{few}[16]], D: out[{many}[{count}
     {head}D[ramp(0, 1, {count})] = regroup[{many}x{count}](A[ramp(0, 1, 16)])
     {head}C[ramp(0, 1, 16)] = regroup[{few}x16](B[ramp(0, 1, {count})])
 """
-NAMES = {"i8": "int8", "u8": "uint8", "f16": "float16", "i32": "int32", "i16": "int16", "f32": "float32", "i64": "int64"}
+NAMES = {
+    "i8": "int8",
+    "u8": "uint8",
+    "f16": "float16",
+    "i32": "int32",
+    "i16": "int16",
+    "f32": "float32",
+    "i64": "int64",
+}
 
 
 def program(few: str, many: str, head: str = "") -> str:

@@ -11,6 +11,7 @@ import pytest
 import tecomp
 from tecomp import te, tir
 from tecomp.ir import interpret
+from tecomp_runtime import ArgumentError
 from tests.intrinsics import agrees, elementwise, gemv, numbers, vadd
 
 Tile = Callable[[Any, Any], Any]
@@ -463,3 +464,54 @@ def test_it_prints_and_is_written_down() -> None:
     again = te.create_schedule(C.op)
     exec(written, {"s": again, "te": te})
     assert again.text() == written
+
+
+def test_a_c_function_gets_the_addresses_of_a_region() -> None:
+    x = te.placeholder((4, 8), name="x")
+    out = te.compute((4, 8), lambda i, j: x[i, j], name="out")
+    binds = {t: tir.decl_buffer(t.shape, t.dtype, t.name, strides=[te.var(f"{t.name}_s"), 1]) for t in (x, out)}
+
+    def emit(ins: Any, outs: Any) -> Any:
+        ib = tir.ir_builder.create()
+        with ib.for_range(0, 4, name="row") as row:
+            source = ins[0].access_ptr("r", offset=row * ins[0].strides[0])
+            target = outs[0].access_ptr("w", offset=row * outs[0].strides[0])
+            ib.emit(tir.call_extern("uint64", "memcpy", target, source, tir.const(32, "uint64")))
+        return ib.get()
+
+    n = te.var("n")
+    A = te.placeholder((n, 16), name="A")
+    C = te.compute((n, 16), lambda i, j: A[i, j], name="C")
+    s = te.create_schedule(C.op)
+    *_, ii, _ = s[C].tile(*C.op.axis, 4, 8)
+    s[C].tensorize(ii, te.decl_tensor_intrin(out.op, emit, "rows", binds=binds))
+    for rows in (1, 4, 9):
+        (a,) = numbers((rows, 16))
+        agrees(s, [A, C], [a], a)
+    with pytest.raises(ArgumentError, match="argument A has gaps"):
+        tecomp.build(s, [A, C])(numbers((8, 32))[0][:, ::2], np.zeros((8, 16), "float32"))
+
+
+@pytest.mark.parametrize("order", ["jki", "kji", "ikj"])
+def test_any_axis_of_three(order: str) -> None:
+    A, B = te.placeholder((16, 16, 16), name="A"), te.placeholder((16, 16, 16), name="B")
+    C = te.compute((16, 16, 16), lambda i, j, k: A[i, j, k] + B[i, j, k], name="C")
+    s = te.create_schedule(C.op)
+    axes = dict(zip("ijk", C.op.axis, strict=True))
+    s[C].reorder(*(axes[name] for name in order))
+    s[C].tensorize(axes[order[-1]], elementwise(lambda x, y: x + y, ((16,), "float32"), ((16,), "float32")))
+    a, b = numbers((16, 16, 16), (16, 16, 16))
+    agrees(s, [A, B, C], [a, b], a + b)
+
+
+def test_a_double_buffered_copy_by_an_intrinsic() -> None:
+    s, A, B, C = matvec(8, 16, 24)
+    copy = s.cache_read(A, "global", [C])
+    ko, ki = s[C].split(C.op.reduce_axis[0], factor=8)
+    s[C].reorder(ko, *C.op.axis, ki)
+    s[copy].compute_at(s[C], ko)
+    s[copy].double_buffer()
+    s[copy].tensorize(s[copy].op.axis[1], elementwise(lambda x: x, ((8,), "float32"), name="copy"))
+    assert "alloc(f32[2, 8, 8]" in repr(tecomp.lower(s, [A, B, C]))
+    a, b = numbers((8, 24), (16, 24))
+    agrees(s, [A, B, C], [a, b], a @ b.T)
