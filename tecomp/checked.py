@@ -38,7 +38,7 @@ class Checked:
         site = self._sites[int(noted[0]) - 1]
         shape = ", ".join(map(repr, site.buffer.shape))
         at = ", ".join(str(int(index)) for index in noted[1 : 1 + len(site.buffer.shape)])
-        line = "" if site.loc is None else f" ({site.loc}: {site.loc.source()})"
+        line = "" if site.loc is None else f" ({': '.join(filter(None, (str(site.loc), site.loc.source())))})"
         return AccessError(
             f"{self._name}: '{site.buffer.name}' is {site.verb} at [{at}]",
             f"its shape is [{shape}]{line}",

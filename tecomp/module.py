@@ -15,6 +15,7 @@ from tecomp_runtime.package import packed
 from .artifact import Artifact
 from .checked import Checked
 from .dtype import INDEX
+from .ir.atomic import UPDATE
 from .ir.expr import Address, Call, Var
 from .ir.foreign import FUNCTIONS
 from .ir.func import Func
@@ -105,7 +106,8 @@ def strided(func: Func) -> Func:
 def _given_to_c(func: Func) -> set[Buffer]:
     """Return the buffers of which a C function, or an instruction, gets an address."""
     calls = (node for node in walk(func.body) if isinstance(node, Call) and "call_packed" not in node.name)
-    return {arg.buffer for call in calls for arg in call.args if isinstance(arg, Address)}
+    addresses = (arg for call in calls for arg in call.args if isinstance(arg, Address))
+    return {address.buffer for address in addresses if address.mode != UPDATE}
 
 
 def aligned(func: Func, align: int) -> Func:

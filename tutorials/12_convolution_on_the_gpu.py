@@ -25,7 +25,7 @@ def show(title, text):
 
 def part(program, start, stop="\0"):
     """Return the lines of a program from the one with `start` to before the next with `stop`, without line numbers."""
-    lines = [line.partition("  #")[0] for line in str(program).splitlines()]
+    lines = [line.partition("  #")[0].partition("  //")[0] for line in str(program).splitlines()]
     first = next(at for at, line in enumerate(lines) if start in line)
     last = next((at for at, line in enumerate(lines) if at > first and stop in line), len(lines))
     return "\n".join(lines[first:last])
@@ -90,8 +90,8 @@ show("a result a thread", part(checked(s, [X, W, Y], [image, taps], expected), "
 #    used twice; the sums stay in registers as well.
 #
 #    Which 2 x 2? If they are neighbours, threads side by side read shared memory with a stride of 2, and banks conflict.
-#    A virtual thread is the answer: the two results are 8 apart, neighbours go to neighbours, and the code of both is
-#    interleaved into one thread.
+#    A virtual thread is the answer: the two results are 4 apart, threads side by side read side by side, and the code of
+#    both is interleaved in one thread.
 THREADS, LANES = 4, 2
 s = te.create_schedule(Y.op)
 s[P].compute_inline()
@@ -122,18 +122,17 @@ for tensor in local:
     s[tensor].compute_at(s[sums], c)
 for tensor in shared:  # filled at each tap (u, v), by all threads of the block
     s[tensor].compute_at(s[sums], v)
-    rest, thread = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis), factor=THREADS * THREADS)
+    rest, thread = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis[2:]), factor=THREADS * THREADS)
     outer, inner = s[tensor].split(thread, factor=THREADS)
     s[tensor].bind(outer, thread_y)
     s[tensor].bind(inner, thread_x)
-show("the schedule", s)
 program = checked(s, [X, W, Y], [image, taps], expected)
 show("for the device, from the loop over taps on", part(program, "for u"))
 
 #    Where a thread reads what others wrote, lowering put a barrier; there is none to write by hand, and none too many.
 #    In CUDA the loop over taps is this:
 source = tecomp.build(s, [X, W, Y], name="conv", target=TARGET).source
-show("CUDA", part(source, "for (int c", "conv"))
+show("CUDA", part(source, "for (int u", "  Y["))
 
 
 # 4. Tensor cores multiply 16 x 16 matrices of float16, a warp together. Images and channels in blocks of 16 make each pixel
@@ -179,7 +178,7 @@ for tensor, side in zip(fragments, "ab", strict=True):
     s[tensor].tensorize(s[tensor].op.axis[-2], intrinsics.wmma_load(f"wmma.matrix_{side}"))
 for tensor in shared:
     s[tensor].compute_at(s[sums], v)
-    _, lane = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis), factor=32)
+    _, lane = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis[-2:]), factor=32)
     s[tensor].bind(lane, warp_lane)
 
 image = random.integers(-3, 4, (SIZE, SIZE, CHANNELS, 16, 16)).astype(np.float16)
@@ -190,20 +189,31 @@ expected = np.ascontiguousarray(np.einsum("yxcniuv,uvcfio->yxfno", windows, taps
 show("on tensor cores", part(checked(s, [X, W, Y], [image, taps], expected), "def"))
 
 
-# 5. What goes wrong. A block has at most 1024 threads and so much shared memory; both are known before anything runs.
+# 5. What goes wrong. A block has 1024 threads at most, and its shared memory has an end. Both numbers are known when the
+#    program is built, and are in the message.
+A = te.placeholder((64, 64, 64), name="A")
+B = te.compute((64, 64, 64), lambda c, y, x: A[c, y, x] * 2, name="B")
+
+
 def too_many_threads():
-    s = te.create_schedule(Y.op)
-    y, x, f, n, o = Y.op.axis
-    s[Y].bind(n, te.thread_axis("threadIdx.y"))
-    s[Y].bind(s[Y].fuse(y, x), te.thread_axis("threadIdx.z"))
-    s[Y].reorder(s[Y].leaf_iter_vars[0], n, f, o)
-    s[Y].bind(s[Y].fuse(f, o), te.thread_axis("threadIdx.x"))
-    tecomp.build(s, [X, W, Y], target=TARGET)
+    s = te.create_schedule(B.op)
+    c, y, x = B.op.axis
+    s[B].bind(c, block_x)
+    s[B].bind(y, te.thread_axis("threadIdx.y"))
+    s[B].bind(x, te.thread_axis("threadIdx.x"))
+    tecomp.build(s, [A, B], target=TARGET)
 
 
-for mistake in (too_many_threads,):
+def too_much_shared_memory():
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(B.op.axis[0], factor=16)
+    s[B].bind(outer, block_x)
+    s[s.cache_read(A, "shared", [B])].compute_at(s[B], outer)
+    tecomp.build(s, [A, B], target=TARGET)
+
+
+for mistake in (too_many_threads, too_much_shared_memory):
     try:
         mistake()
-        print("accepted")
     except TecompError as error:
         show(type(error).__name__, error)

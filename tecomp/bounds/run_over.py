@@ -147,8 +147,13 @@ def _settle(
     for axis, domain in roots.items():
         if axis not in stage.values:
             raise _fused_with_its_dependant(axis, stage, program)
-        stage.values[axis] = simplify(make.add(domain.min, stage.values[axis]))
+        value = ZERO if _is_one(domain) else stage.values[axis]  # where the guards hold, however long its loops are
+        stage.values[axis] = simplify(make.add(domain.min, value))
     return tuple(waiting)
+
+
+def _is_one(domain: Range) -> bool:
+    return isinstance(domain.extent, E.Const) and domain.extent.value == 1
 
 
 def _fused_with_its_dependant(axis: IterVar, stage: StageBounds, program: Program) -> UnsupportedError:
@@ -192,6 +197,6 @@ def loop_of(leaf: IterVar, stage: StageBounds) -> E.Var | None:
     tag = mark.thread.thread_tag if mark is not None and mark.thread is not None else ""
     if tag in stage.living:
         return stage.living[tag]
-    if isinstance(extent, E.Const) and extent.value == 1 and not tag:
+    if _is_one(stage.domains[leaf]) and not tag:
         return None
     return E.Var(leaf.name, INDEX, ZERO, extent)

@@ -1,7 +1,8 @@
 """The operations that a Call names, as CUDA C++: one table, a row an operation, a column a kind of operand.
 
 {0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned one, {bits}
-its width, {r} the type of the result. An operation of float16 or bfloat16 is the float one, rounded once, unless it has a column of its own.
+its width, {r} the type of the result. An operation of float16 or bfloat16 is the float one, rounded once, unless it has
+a column of its own.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def call(node: E.Call, operands: list[Text]) -> Text:
             f"{node.name} of {dtype} on cuda", because="CUDA C++ has no such function", legal=", ".join(row) or "a cast"
         )
     unsigned = C_TYPES.get(f"uint{dtype.bits}", "")
-    places = {"t": C_TYPES[dtype], "u": unsigned, "bits": dtype.bits, "a": operands[0].at(UNARY), "r": C_TYPES[node.dtype.element]}
+    places = {"t": C_TYPES[dtype], "u": unsigned, "bits": dtype.bits, "a": operands[0].at(UNARY)}
+    places["r"] = C_TYPES[node.dtype.element]
     text = row[column].format(*(operand.text for operand in operands), **places)
     rank = RANKS["-"] if " - " in row[column] else ATOM
     whole = Text(text, rank)

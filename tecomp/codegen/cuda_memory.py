@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..errors import UnsupportedError
 from ..ir import expr as E
@@ -13,6 +13,9 @@ from ..target import Target
 from .cuda_types import c_type, register_type
 from .cuda_vector import SHARED_ALIGN
 from .cuda_wmma import fragment_declaration
+
+WIDEST_LOAD: Final = 16
+"""Bytes that one instruction loads, at most."""
 
 
 class Shared(NamedTuple):
@@ -51,7 +54,7 @@ def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
 
 
 def _bytes(buffer: Buffer) -> int:
-    return elements(buffer) * buffer.dtype.bytes
+    return _whole_words(buffer) * buffer.dtype.bytes if buffer.shape else buffer.dtype.bytes
 
 
 def elements(buffer: Buffer) -> int:
@@ -72,6 +75,16 @@ def elements(buffer: Buffer) -> int:
     return max(count, 1)
 
 
+def _whole_words(buffer: Buffer) -> int:
+    """Return the elements of a shared buffer, filled up to the widest load.
+
+    The CUDA compiler reads ahead of a loop's own guard where the array's alignment tells it that nothing can fault, up
+    to 16 bytes at once; what it reads beyond the end is never used, and is there to be read.
+    """
+    count, size = elements(buffer), buffer.dtype.bytes
+    return -(-count * size // WIDEST_LOAD) * WIDEST_LOAD // size if WIDEST_LOAD % size == 0 else count
+
+
 def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
     """Return the declaration of a buffer that a kernel allocates; a 0-D one is a plain variable."""
     if is_fragment(buffer):
@@ -87,6 +100,8 @@ def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
     if buffer.scope == "local":
         return f"{register_type(buffer.dtype)} {name}{extent};"
     type_ = c_type(buffer.dtype)
+    if buffer.shape:
+        extent = f"[{_whole_words(buffer)}]"
     if buffer in shared.offsets:
         start = f"shared_memory + {shared.offsets[buffer]}" if shared.offsets[buffer] else "shared_memory"
         if not buffer.shape:

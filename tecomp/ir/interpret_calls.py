@@ -84,8 +84,10 @@ def _dot_of_bytes(dtype: DType, a: int, b: int, c: int) -> int:
     """Return c + the sum over the four bytes of a and b, which have the sign of their type."""
     signed = dtype.kind == "int"
     x, y = ((value % (1 << 32)).to_bytes(4, "little") for value in (a, b))
-    pairs = [(int.from_bytes([p], signed=signed), int.from_bytes([q], signed=signed)) for p, q in zip(x, y, strict=True)]
-    return wrap(c + sum(p * q for p, q in pairs), dtype)
+    products = [
+        int.from_bytes([p], signed=signed) * int.from_bytes([q], signed=signed) for p, q in zip(x, y, strict=True)
+    ]
+    return wrap(c + sum(products), dtype)
 
 
 def joined(source: DType, result: DType) -> Callable[..., Any]:
@@ -124,10 +126,12 @@ INTEGER_CALLS: Final[dict[str, Callable[..., int]]] = {
     "bitwise_or": lambda _, a, b: a | b,
     "bitwise_xor": lambda _, a, b: a ^ b,
     "fma": lambda dtype, a, b, c: wrap(a * b + c, dtype),
-    "dp4a": _dot_of_bytes,
     **dict.fromkeys(("floor", "ceil", "trunc", "round", "nearbyint"), lambda _, a: a),
 }
 """Of integers and bools; the first argument is the type of the operands."""
+
+WORD_CALLS: Final[dict[str, Callable[..., int]]] = {"dp4a": _dot_of_bytes}
+"""Of 32-bit integers; the first argument is their type."""
 
 OWN_TYPE_CALLS: Final[dict[str, Callable[..., Any]]] = {"nextafter": np.nextafter}
 """Of floats, computed in the type itself."""
@@ -135,7 +139,7 @@ OWN_TYPE_CALLS: Final[dict[str, Callable[..., Any]]] = {"nextafter": np.nextafte
 EFFECT_CALLS: Final = {"barrier_block", "barrier_grid", "prefetch"}
 """Evaluated for what they do: a barrier parts the threads of a block, a prefetch changes nothing."""
 
-CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret"})
+CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *WORD_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret"})
 
 
 def meaning(call: Call) -> Callable[..., Any] | None:
@@ -144,7 +148,7 @@ def meaning(call: Call) -> Callable[..., Any] | None:
     if call.name == "reinterpret":
         return lambda value: _reinterpreted(operand, call.dtype.element, value)
     if not operand.is_float:
-        known = INTEGER_CALLS.get(call.name)
+        known = INTEGER_CALLS.get(call.name) or (WORD_CALLS.get(call.name) if operand.bits == 32 else None)
         return None if known is None else lambda *args: known(operand, *args)
     own = OWN_TYPE_CALLS.get(call.name)
     if own is not None:

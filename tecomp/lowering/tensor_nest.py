@@ -14,13 +14,13 @@ Of a reduction with loops outside that reduce, the instruction's `reduce_init` s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ..arith import bounds_of, simplify
 from ..bounds.program import Program, data_axes
 from ..bounds.run_over import ZERO, StageBounds
 from ..bounds.start import elements, outside_reduction
-from ..errors import ScheduleError
+from ..errors import InternalError, ScheduleError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar, Range
@@ -28,7 +28,7 @@ from ..ir.foreign import addressed
 from ..ir.node import Expr
 from ..ir.stmt import If, LoopKind, Seq, Stmt
 from ..ir.subst import substitute
-from ..ir.visit import walk
+from ..ir.visit import rewrite_expr, walk
 from ..schedule.relation import carrying
 from ..te.buffer import DeclaredBuffer
 from .body import Body
@@ -132,15 +132,16 @@ class TensorNest(Nest):
 
         i_outer * 16 + i_inner < n, i_inner in [0, 16)  ->  i_outer * 16 + 16 <= n
         """
-        if isinstance(guard, (E.Lt, E.Le)):
-            running = [var for leaf in self.within if (var := self.stage.loops[leaf]) is not None]
+        running = [var for leaf in self.within if (var := self.stage.loops[leaf]) is not None]
+        still, read = _standing(guard, running)
+        if isinstance(still, (E.Lt, E.Le)):
             ranges = {
                 var: Range(var.min, var.extent) for var in running if var.min is not None and var.extent is not None
             }
-            _, most = bounds_of(make.sub(guard.a, guard.b), ranges)
+            _, most = bounds_of(make.sub(still.a, still.b), ranges)
             if most is not None:
-                return simplify(type(guard)(most, ZERO))
-        raise self._refuse(f"whether all its elements exist is not known: {guard!r}", "loops of constant extent")
+                return self.storage.loaded(substitute(simplify(type(still)(most, ZERO)), read))
+        raise InternalError(f"the guard {guard!r} of a tile", because="when it holds for the whole tile is not known")
 
     def _check_outside(self) -> None:
         """Raise ScheduleError where the iterations of a loop around are to be lanes."""
@@ -173,6 +174,19 @@ class TensorNest(Nest):
         return ScheduleError(
             f"tensorize: '{self.stage.op.name}' by '{self.intrin.name}'", because, legal, location=location
         )
+
+
+def _standing(guard: Expr, running: Collection[E.Var]) -> tuple[Expr, dict[E.Var, Expr]]:
+    """Return a guard with a variable for each element of a tensor that stays the same while the loops run."""
+    names: dict[Expr, E.Var] = {}
+
+    def name(node: E.TensorRead) -> Expr:
+        if not set(running).isdisjoint(walk(node)):
+            return node
+        return names.setdefault(node, E.Var(node.tensor.name, node.dtype))
+
+    still = rewrite_expr(guard, {E.TensorRead: name})
+    return still, {var: node for node, var in names.items()}
 
 
 class _StartNest(TensorNest):

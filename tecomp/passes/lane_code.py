@@ -38,7 +38,7 @@ class LaneCode:
 
     def stmt(self, node: Stmt) -> Stmt:
         """Return `node` for all lanes."""
-        verb = _VERBS[type(node)]
+        verb = _VERBS.get(type(node), LaneCode.evaluate)
         try:
             return verb(self, node)
         except _PerLaneError:

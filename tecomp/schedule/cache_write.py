@@ -74,8 +74,12 @@ def _written(plan: Plan, asked: str, tensors: Sequence[Any]) -> tuple[StageState
 def check_no_guests(plan: Plan, asked: str, state: StageState) -> None:
     """Raise ScheduleError where something was said of loops that are about to go to another stage.
 
-    Other stages may be computed in them, or they may be padded.
+    Other stages may be computed in them, they may be padded, or an instruction stand in their place.
     """
+    if state.tensorized is not None:
+        axis, intrin = state.tensorized
+        because = f"'{intrin.name}' takes the place of its loops from '{axis.name}' on, and its work moves to a new stage"
+        raise ScheduleError(asked, because, "this on a te.compute of the formula, then tensorize of the new stage")
     padded = ", ".join(f"'{axis.name}'" for axis in state.padding)
     if padded:
         legal = "this first, then pad the axes of the new stage"

@@ -69,8 +69,8 @@ class _Script:
         """How each tensor that a primitive made is written."""
 
     def call(self, applied: Applied) -> str:
-        arguments = ", ".join(self.arguments(applied))
         owner = "s" if applied.definitions else f"s[{self.stage(applied.op)}]"
+        arguments = ", ".join(self.arguments(applied))
         text = f"{owner}.{applied.primitive}({arguments})"
         made = applied.result if isinstance(applied.result, (tuple, list)) else (applied.result,)
         new = {id(part) for part in made if isinstance(part, Tensor) or self.is_new_axis(part)}

@@ -2,6 +2,8 @@
 
 A reducer is two functions: how two partial results join, and what joins without a trace (the identity). A reduction
 keeps the type of what it folds, so a sum of float16 is a float16: widen the operand with .astype for a wider sum.
+
+One file because te.sum and its kin are objects of the class that stands before them.
 """
 
 from __future__ import annotations

@@ -85,6 +85,11 @@ class TensorIntrin:
         axes = () if reduce_axis is None else reduce_axis
         return TensorIntrinCall(self, slices, tuple(axes) if isinstance(axes, (list, tuple)) else (axes,))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Be found by name where it is unpickled, unless another is."""
+        self.__dict__.update(state)
+        self._declared.setdefault(self.name, self)
+
     def __repr__(self) -> str:
         return f"TensorIntrin({self.name})"
 

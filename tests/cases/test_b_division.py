@@ -116,6 +116,17 @@ def test_the_guard_of_a_length_with_a_remainder(cuda, step, rest, factor):
         program({A: a}, {B: a + np.float32(1)})
 
 
+@pytest.mark.parametrize(("step", "rest", "factor"), [(320, 255, 256), (4, 3, 8), (3, 2, 32)])
+def test_the_tail_of_a_length_with_a_remainder(cpu, step, rest, factor):
+    n = te.var("n")
+    A = te.placeholder((n * step + rest,), name="A")
+    B = te.compute((n * step + rest,), lambda i: A[i] + 1, name="B")
+    program = cpu(vectorized(B, factor), [A, B])
+    for size in range(8):
+        a = DATA.random(size * step + rest, "float32")
+        program({A: a}, {B: a + np.float32(1)})
+
+
 @pytest.mark.parametrize(
     ("step", "rest", "modulus", "ends"),
     [(320, 255, 256, (63, 255)), (4, 3, 8, (3, 7)), (6, 1, 4, (1, 3)), (3, 2, 32, (0, 31)), (256, 7, 256, (7, 7))],

@@ -10,6 +10,7 @@ from tecomp import te
 from tecomp.ir import interpret
 from tecomp.ir.stmt import Alloc
 from tecomp.ir.visit import walk
+from tests.cases.places import CUDA
 from tests.cases.tiling import around, bound
 
 DATA = np.random.default_rng(0)
@@ -47,6 +48,57 @@ def test_offsets_beyond_32_bits(dtype, symbolic):
         np.testing.assert_array_equal(b, want)
 
 
+@pytest.mark.parametrize("n", [16384, 46341, 65536])
+def test_a_temporary_of_more_bits_than_an_int32_on_cuda(n):
+    """tvm PR 2580: the host part of the program asks for all its elements."""
+    A, B = te.placeholder((n, n), "int32", name="A"), te.placeholder((n, n), "int32", name="B")
+    C = te.compute((n, n), lambda i, j: A[i, j] - B[i, j], name="C")
+    D = te.compute((n, n), lambda i, j: C[i, j] + 1, name="D")
+    s = te.create_schedule(D.op)
+    for tensor in (C, D):
+        bound(s, tensor, 256, s[tensor].fuse(*tensor.op.axis))
+    artifact = tecomp.build(s, [A, B, D], target=CUDA).artifact
+    assert f"alloc('int32', {n * n})" in artifact.host
+
+
+def far(dtype):
+    """Return B[i] = A[i, n - 1 - i], symbolic, of which the last rows begin beyond what 32 bits count; and two arrays."""
+    rows, columns = 5, 2**30 // np.dtype(dtype).itemsize
+    m, n = te.var("m"), te.var("n")
+    A = te.placeholder((m, n), dtype, name="A")
+    B = te.compute((m,), lambda i: A[i, n - 1 - i], name="B")
+    s = te.create_schedule(B.op)
+    bound(s, B, 4)
+    return s, A, B, (rows, columns), np.arange(1, rows + 1, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_offsets_beyond_32_bits_on_cuda(dtype):
+    s, A, B, (rows, columns), want = far(dtype)
+    a = np.zeros((rows, columns), dtype)
+    for row in range(rows):
+        a[row, columns - 1 - row] = row + 1
+    b = np.zeros(rows, dtype)
+    interpret(tecomp.lower(s, [A, B], target=CUDA), a, b)
+    np.testing.assert_array_equal(b, want)
+    artifact = tecomp.build(s, [A, B], target=CUDA).artifact
+    assert artifact.binary and "long long n" in artifact.source
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_offsets_beyond_32_bits_on_a_gpu(dtype):
+    import cupy
+
+    s, A, B, (rows, columns), want = far(dtype)
+    a = cupy.zeros((rows, columns), dtype)
+    for row in range(rows):
+        a[row, columns - 1 - row] = row + 1
+    b = cupy.zeros(rows, dtype)
+    tecomp.build(s, [A, B], target="cuda")(a, b)
+    np.testing.assert_array_equal(b.get(), want)
+
+
 def wide(value):
     return te.const(value, "int64")
 
@@ -54,20 +106,34 @@ def wide(value):
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 13])
 def test_axes_of_64_bits(cpu, n):
     """tvm PR 10595, 10571: mixed with loop variables of 32 bits, fused, parallel, vectorized."""
+    s, A, B, a, want = shifted(n)
+    outer, inner = s[B].split(s[B].fuse(*B.op.axis), 4)
+    s[B].parallel(outer)
+    s[B].vectorize(inner)
+    cpu(s, [A, B])({A: a}, {B: want})
+
+
+@pytest.mark.parametrize("n", [1, 4, 5])
+def test_axes_of_64_bits_on_cuda(cuda, n):
+    s, A, B, a, want = shifted(n)
+    outer, inner = s[B].split(s[B].fuse(*B.op.axis), 4)
+    s[B].vectorize(inner)
+    bound(s, B, 32, outer)
+    cuda(s, [A, B])({A: a}, {B: want})
+
+
+def shifted(n):
+    """B[i, j] = A[i - 1, j + 1], and the row where there is none."""
     A = te.placeholder((wide(169), wide(n)), name="A")
     B = te.compute(
         (wide(169), wide(n)),
         lambda i, j: te.if_then_else(te.all(i >= 1, j < n - 1), A[i - 1, j + 1], i.astype("float32")),
         name="B",
     )
-    s = te.create_schedule(B.op)
-    outer, inner = s[B].split(s[B].fuse(*B.op.axis), 4)
-    s[B].parallel(outer)
-    s[B].vectorize(inner)
     a = DATA.random((169, n), "float32")
     want = np.broadcast_to(np.arange(169, dtype="float32")[:, None], a.shape).copy()
     want[1:, : n - 1] = a[:-1, 1:]
-    cpu(s, [A, B])({A: a}, {B: want})
+    return te.create_schedule(B.op), A, B, a, want
 
 
 def test_a_sum_over_an_axis_of_64_bits(cpu):

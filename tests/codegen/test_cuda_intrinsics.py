@@ -16,7 +16,7 @@ from tests.codegen.cuda_programs import compiles
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-ARITY = {"pow": 2, "atan2": 2, "fmod": 2, "hypot": 2, "copysign": 2, "nextafter": 2, "ldexp": 2, "fma": 3}
+ARITY = {"pow": 2, "atan2": 2, "fmod": 2, "hypot": 2, "copysign": 2, "nextafter": 2, "ldexp": 2, "fma": 3, "dp4a": 3}
 ARITY |= dict.fromkeys(("shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor"), 2)
 
 

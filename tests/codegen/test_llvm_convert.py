@@ -117,7 +117,7 @@ def test_copies_keep_nan_and_infinity(flat, lanes):
 def test_float16_without_conversion_instructions(flat, monkeypatch):
     """An x86-64 CPU before F16C converts by integer arithmetic: the same bits, and no library call to be missed."""
     old = Cpu("x86-64", "")
-    monkeypatch.setattr(llvm, "cpu", lambda name="": old)
+    monkeypatch.setattr(llvm, "cpu", lambda name="", mattr="": old)
     numbers = np.arange(2**16, dtype="uint16").view("float16")
     flat.same(flat.elementwise(lambda x: make.cast("float32", x), [numbers], 4), numbers.astype("float32"))
     random = np.random.default_rng(0).integers(0, 2**32, 4096, dtype="uint32").view("float32")

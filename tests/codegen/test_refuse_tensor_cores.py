@@ -151,6 +151,20 @@ def test_a_kernel_gets_a_warp_where_no_loop_asks_for_one() -> None:
     np.testing.assert_array_equal(r, p)
 
 
+def test_the_first_warp_stores_where_there_are_more_along_x() -> None:
+    s, P, R, PF, _, jo = copied("shared")
+    PS = s.cache_read(P, "shared", [PF])
+    s[PF].compute_at(s[R], jo)
+    s[PS].compute_at(s[R], jo)
+    s[PS].bind(s[PS].split(s[PS].fuse(*s[PS].op.axis), factor=64)[1], te.thread_axis("threadIdx.x"))
+    program = tecomp.lower(s, [P, R], target="cuda -arch=sm_80")
+    assert "if threadIdx_x < 32:" in repr(program)
+    p = np.arange(1024, dtype="float32").reshape(32, 32)
+    r = np.zeros_like(p)
+    interpret(program, p, r)
+    np.testing.assert_array_equal(r, p)
+
+
 FRAGMENTS = """
 def f(A: buffer(f16[64, 64], align=32), C: out[buffer(f32[64, 64], align=32)]) -> device:
     with launch(threadIdx_x=32):

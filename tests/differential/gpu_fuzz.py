@@ -3,8 +3,8 @@
     python -m tests.differential.gpu_fuzz 0:4000 --jobs 8 --racecheck 40
 
 Each seed is run between guard words and compared with NumPy. Of some seeds, spread over all, the kernels run once more
-under compute-sanitizer's racecheck, and of as many others under its memcheck; both must have nothing to say. The first
-line of output a failing seed gives is what `pytest "tests/differential/test_random_cuda.py::test_gpu[SEED]"` runs again.
+under compute-sanitizer's racecheck, and of as many others under its memcheck; both must have nothing to say. A seed
+that fails is looked into with `pytest "tests/differential/test_random_cuda.py::test_gpu[SEED]"`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run(seed: int) -> str:
             temporaries.check(legal.note)
 
         check(legal.note, legal.program, call, cupy, gaps=seed % 5 == 0)
-    except Exception as failure:  # whatever it is, it is this seed's result
+    except Exception as failure:  # noqa: BLE001 (whatever it is, it is this seed's result)
         return f"seed {seed}: {type(failure).__name__}: {failure}"
     return ""
 

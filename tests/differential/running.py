@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tecomp.errors import UserError
+from tecomp.errors import UnsupportedError, UserError
 
 from .draw import Case, Draw
 from .guards import Guarded
@@ -38,7 +38,7 @@ def legal_case(seed: int, schedule_of: Callable[[Case, Draw], Any], lower: Calla
         schedule = schedule_of(program, draw)
         try:
             lowered = lower(schedule, program.args)
-        except UserError as refusal:
+        except (UserError, UnsupportedError) as refusal:
             refused.append(str(refusal))
         except Exception as failure:
             failure.add_note(note(seed, drawn, program, schedule))

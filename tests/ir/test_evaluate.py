@@ -110,7 +110,7 @@ def test_floats_outside_an_integer_type_give_its_nearest_value() -> None:
         assert evaluate(M.cast("int8", x), {x: value}) == want
 
 
-ARITY = {"fma": 3, "dp4a": 3} | dict.fromkeys("pow atan2 fmod hypot copysign nextafter ldexp".split(), 2)
+ARITY = {"fma": 3} | dict.fromkeys("pow atan2 fmod hypot copysign nextafter ldexp".split(), 2)
 ARITY |= dict.fromkeys("shift_left shift_right bitwise_and bitwise_or bitwise_xor".split(), 2)
 
 

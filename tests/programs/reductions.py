@@ -50,7 +50,9 @@ def products_of_columns(rows, columns):
     ko, ki = s[B].split(k, factor=16)
     s[B].reorder(ko, ki, B.op.axis[0])
     s[B].unroll(ki)
-    a = (1 + normal(rows, columns, scale=0.03)) * (ints(0, 2, rows, columns) + 0.25).astype("float32")
+    a = (1 + normal(rows, columns, scale=0.03)) * np.where(
+        ints(0, 2, rows, columns) > 0, np.float32(1), np.float32(0.25)
+    )
     return Subject(s, [A, B], [a], [np.where(a > 0.5, a, 1).prod(0)], near=1e-3)
 
 

@@ -189,6 +189,28 @@ def test_a_producer_inside(refused: Refused) -> None:
         s[C].compute_at(s[D], inner)
 
 
+@pytest.mark.parametrize("called", [False, True])
+def test_work_that_moves_to_a_new_stage(refused: Refused, called: bool) -> None:
+    P, Q = te.placeholder((6, 16), name="P"), te.placeholder((6, 16), name="Q")
+    add = vadd()
+    R = te.compute((6, 16), (lambda j: add(P[j], Q[j])) if called else lambda j, i: P[j, i] + Q[j, i], name="R")
+    s = te.create_schedule(R.op)
+    if not called:
+        s[R].tensorize(R.op.axis[1], add)
+    with refused(
+        ScheduleError,
+        """
+        cache_write: 'R' in 'global'
+          --> test_refuse_tensorize.py:LINE
+           |     s.cache_write(R, "global")
+           |     ^
+          because: 'vadd' takes the place of its loops from 'i' on, and its work moves to a new stage
+          legal: this on a te.compute of the formula, then tensorize of the new stage
+        """,
+    ):
+        s.cache_write(R, "global")
+
+
 def lowered(make: Callable[[], Any]) -> None:
     """Lower what `make` gives: a schedule and arguments."""
     s, args = make()

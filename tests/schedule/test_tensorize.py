@@ -515,3 +515,22 @@ def test_a_double_buffered_copy_by_an_intrinsic() -> None:
     assert "alloc(f32[2, 8, 8]" in repr(tecomp.lower(s, [A, B, C]))
     a, b = numbers((8, 24), (16, 24))
     agrees(s, [A, B, C], [a, b], a @ b.T)
+
+
+def test_rows_of_different_lengths() -> None:
+    n, m = te.var("n"), te.var("m")
+    L = te.placeholder((n,), "int32", name="L")
+    A, x = te.placeholder((n, m), name="A"), te.placeholder((m,), name="x")
+
+    def row(i: Any) -> Any:
+        k = te.reduce_axis((0, L[i]), name="k")
+        return te.sum(A[i, k] * x[k], axis=k)
+
+    C = te.compute((n,), row, name="C")
+    s = te.create_schedule(C.op)
+    _, inner = s[C].split(C.op.reduce_axis[0], factor=4)
+    s[C].tensorize(inner, gemv(1, 4))
+    lengths = np.array([0, 3, 4, 9, 10], "int32")
+    a, v = numbers((5, 10), (10,))
+    expected = np.array([a[i, :stop] @ v[:stop] for i, stop in enumerate(lengths)], "float32")
+    agrees(s, [L, A, x, C], [lengths, a, v], expected)

@@ -119,6 +119,13 @@ def test_scans(cumsum):
     assert "S_idx_outer, S_idx_inner = s[S].split(S.scan_axis, factor=4)\n" in s.text()
 
 
+def test_an_axis_is_named_by_the_stage_that_had_it_then(chain):
+    chain.s[chain.C].fuse(chain.k)
+    chain.s.cache_write(chain.C, "local")
+    assert "s[C].fuse(C.reduce_axis[0])\n" in chain.s.text()
+    assert made_again(chain.s) == chain.s.text()
+
+
 def test_a_size_that_no_shape_gives_is_named():
     n, m = te.var("n"), te.var("m")
     A = te.placeholder((n * 2,), name="A")

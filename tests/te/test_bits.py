@@ -57,7 +57,7 @@ def test_reinterpret_of_lanes_as_others() -> None:
     assert words.dtype == "int32x16" and words.name == "regroup"
     assert te.reinterpret("int32", tir.decl_buffer((4,), "int8").vload(0, "int8x4")).dtype == "int32"
     assert te.reinterpret("uint8", bytes_).dtype == "uint8x64"
-    with pytest.raises(UserTypeError, match="te.reinterpret of .* as int32x8"):
+    with pytest.raises(UserTypeError, match=r"te\.reinterpret of .* as int32x8"):
         te.reinterpret("int32x8", bytes_)
 
 

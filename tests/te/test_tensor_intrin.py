@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,14 @@ def test_a_call_is_a_statement() -> None:
     )
     said = "call_extern[i32]('f', address(x, 'r', i32(0)), address(y, 'r', i32(0)), address(z, 'rw', i32(0)))"
     assert said in repr(intrin.body)
+
+
+def test_one_that_was_pickled_is_found_by_name() -> None:
+    written = pickle.dumps(te.decl_tensor_intrin(z.op, nothing, "away"))
+    gc.collect()
+    again = pickle.loads(written)
+    assert te.TensorIntrin.get("away") is again
+    assert repr(again.body).startswith("z[i32(0)] = 0.0")
 
 
 def test_numbers_come_third() -> None:
