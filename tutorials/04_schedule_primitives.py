@@ -2,8 +2,9 @@
 
     python tutorials/04_schedule_primitives.py
 
-Three groups: primitives that shape the loops of a stage, primitives that say where a stage is computed, and primitives
-about memory. Every program below computes the same; the last line of each section checks that against NumPy.
+Three groups: primitives that shape the loops of a stage, primitives that say where a stage is computed, and
+primitives about memory. Every program below computes the same; the last line of each section checks that against
+NumPy.
 """
 
 import numpy as np
@@ -36,14 +37,15 @@ def after(title, s):
     np.testing.assert_array_equal(result, expected)
 
 
-# ---- 1. The loops of a stage ------------------------------------------------------------------------------------------
-# A fresh schedule: one loop for each axis, stages one after the other. (simple_mode shows the loops as scheduled; without
-# it, lowering also splits loops where a guard would cost something, as tutorial 01 shows.)
+# ---- 1. The loops of a stage ---------------------------------------------------------------------------------------
+# A fresh schedule: one loop for each axis, stages one after the other. (simple_mode shows the loops as scheduled;
+# without it, lowering also splits loops where a guard would cost something, as tutorial 01 shows.)
 s = te.create_schedule(C.op)
 after("as created", s)
 
 # split: one loop becomes two. `factor` is the extent of the inner one, `nparts` that of the outer one. What does not
-# divide is guarded: 3 loops of 8 reach beyond 20, so there is an `if`. split returns the new loops; the old one is gone.
+# divide is guarded: 3 loops of 8 reach beyond 20, so there is an `if`. split returns the new loops; the old one is
+# gone.
 s = te.create_schedule(C.op)
 i, j = C.op.axis
 outer, inner = s[C].split(j, factor=8)
@@ -62,8 +64,9 @@ s = te.create_schedule(C.op)
 both = s[C].fuse(i, j)
 after("fuse(i, j)", s)
 
-# The kind of a loop: parallel (cores), vectorize (lanes of one instruction), unroll (copies of the body), bind (blocks
-# and threads of a GPU; tutorial 06). The extent of a vectorized loop must be known; ramp(0, 1, 4) is 0, 1, 2, 3.
+# The kind of a loop: parallel (cores), vectorize (lanes of one instruction), unroll (copies of the body), bind
+# (blocks and threads of a GPU; tutorial 06). The extent of a vectorized loop must be known; ramp(0, 1, 4) is 0, 1, 2,
+# 3.
 s = te.create_schedule(C.op)
 outer, inner = s[C].split(j, factor=10)
 _, lanes = s[C].split(inner, factor=5)
@@ -72,15 +75,15 @@ s[C].unroll(outer)
 s[C].vectorize(lanes)
 after("parallel(i), unroll(outer), vectorize(lanes)", s)
 
-# ---- 2. Where a stage is computed -------------------------------------------------------------------------------------
+# ---- 2. Where a stage is computed ----------------------------------------------------------------------------------
 # compute_inline: nowhere; its formula stands where it is read. Least memory, most arithmetic: almost every pixel is
 # brightened twice.
 s = te.create_schedule(C.op)
 s[B].compute_inline()
 after("B: compute_inline()", s)
 
-# compute_at: in a loop of its reader, just the part that is needed there. Bound inference finds that part: here one row.
-# Nothing is computed twice, and the row is still in cache when it is read.
+# compute_at: in a loop of its reader, just the part that is needed there. Bound inference finds that part: here one
+# row. Nothing is computed twice, and the row is still in cache when it is read.
 s = te.create_schedule(C.op)
 s[B].compute_at(s[C], i)
 after("B: compute_at(C, i)", s)
@@ -95,7 +98,7 @@ after("B: compute_at(C, outer), 5 at a time", s)
 s[B].rolling_buffer()
 after("and rolling_buffer()", s)
 
-# ---- 3. Memory --------------------------------------------------------------------------------------------------------
+# ---- 3. Memory -----------------------------------------------------------------------------------------------------
 # cache_read and cache_write put a copy between a tensor and its readers, or between a computation and its result. The
 # copy is a new stage, which has loops and a place of its own. On a GPU its scope would be "shared" or "local".
 s = te.create_schedule(C.op)
@@ -119,7 +122,7 @@ after("B: storage_align(i, 8, 1)", s)
 # What was done so far, as Python that does it again: for a log, a test, a bug report.
 show("s.text()", s.text())
 
-# ---- 4. What goes wrong -----------------------------------------------------------------------------------------------
+# ---- 4. What goes wrong --------------------------------------------------------------------------------------------
 # A primitive checks itself when it is called. A refused call leaves the schedule as it was.
 s = te.create_schedule(C.op)
 i, j = C.op.axis
@@ -128,7 +131,7 @@ for attempt in (
     lambda: s[C].fuse(i, inner),  # not one directly inside the other
     lambda: s[C].reorder(inner, j),  # j was split: it is no loop any more
     lambda: s[B].compute_at(s[C], j),
-    lambda: s[C].compute_inline(),  # the caller wants it
+    s[C].compute_inline,  # the caller wants it
 ):
     try:
         attempt()

@@ -1,6 +1,8 @@
 """Reductions: sums and their like, the loops over them, partial results by rfactor.
 
     python tutorials/05_reductions.py
+
+Read tutorial 04, on loops, first.
 """
 
 import numpy as np
@@ -23,16 +25,16 @@ B = te.compute((n,), lambda i: te.sum(A[i, k], axis=k), name="B")
 s = te.create_schedule(B.op)
 show("sums of rows", tecomp.lower(s, [A, B], name="sums"))
 
-# 2. The loop over k can stand anywhere. With rows inside it, 8 sums are begun together, then each k adds to all of them.
-#    You do not say where the start goes: lowering puts it before the first reduction loop.
+# 2. The loop over k can stand anywhere. With rows inside it, 8 sums are begun together, then each k adds to all of
+#    them. You do not say where the start goes: lowering puts it before the first reduction loop.
 i = B.op.axis[0]
 outer, inner = s[B].split(i, factor=8)
 s[B].reorder(outer, k, inner)
 show("8 rows at once", tecomp.lower(s, [A, B], name="sums", simple_mode=True))
 
 # 3. More than a sum: te.prod, te.max, te.min; several axes; a condition, `where`; a first value other than 0, `init`.
-#    What `where` says of k alone becomes the range of its loop, the rest an `if`. A sum over nothing is its init, or 0; a
-#    maximum over nothing is -inf.
+#    What `where` says of k alone becomes the range of its loop, the rest an `if`. A sum over nothing is its init, or
+#    0; a maximum over nothing is -inf.
 bias = te.placeholder((n,), name="bias")
 above = te.compute(
     (n,), lambda i: te.sum(A[i, k], axis=k, where=te.all(A[i, k] > 0, k > i), init=bias[i]), name="above"
@@ -44,15 +46,15 @@ joined = te.comm_reducer(lambda x, y: x + y - x * y, lambda dtype: te.const(0, d
 either = te.compute((n,), lambda i: joined(A[i, k], axis=k), name="either")  # of independent chances
 
 # 4. The numbers of a row are added one after another: each addition waits for the one before. To use the lanes of the
-#    processor, sum 16 interleaved parts of a row and then add those up. That is what rfactor does: the loop given to it
-#    becomes a dimension of a new stage of partial results, and `B` sums these.
+#    processor, sum 16 interleaved parts of a row and then add those up. That is what rfactor does: the loop given to
+#    it becomes a dimension of a new stage of partial results, and `B` sums these.
 s = te.create_schedule(B.op)
 _, part = s[B].split(k, factor=16)
 P = s.rfactor(B, part, factor_axis=1)
 show("the stage of partial sums", f"{P}\n{P.op.body[0]}\nits condition: {P.op.body[0].condition}")
 
-#    P is a stage like any other. Its lanes are the vector; it is computed where a row is summed. Compare with the first
-#    program: 16 sums at once.
+#    P is a stage like any other. Its lanes are the vector; it is computed where a row is summed. Compare with the
+#    first program: 16 sums at once.
 s[P].compute_at(s[B], s[B].op.axis[0])
 s[P].reorder(*s[P].op.axis[:1], s[P].op.reduce_axis[0], s[P].op.axis[1])
 s[P].vectorize(s[P].op.axis[1])
@@ -66,7 +68,8 @@ P = s2.rfactor(B, part)
 s2[P].parallel(s2[P].op.axis[0])
 show("4 parts on as many cores", tecomp.lower(s2, [A, B], name="sums", simple_mode=True))
 
-# 5. The numbers. Sums in another order round differently, so floats are compared with a tolerance; integers are exact.
+# 5. The numbers. Sums in another order round differently, so floats are compared with a tolerance; integers are
+#    exact.
 in_parts, in_cores = tecomp.build(s, [A, B]), tecomp.build(s2, [A, B])
 for rows, columns in ((3, 0), (1, 1), (3, 15), (3, 16), (3, 17), (100, 1001)):
     a = np.random.default_rng(columns).standard_normal((rows, columns)).astype(np.float32)

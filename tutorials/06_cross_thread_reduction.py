@@ -2,8 +2,8 @@
 
     python tutorials/06_cross_thread_reduction.py
 
-No GPU is needed: programs are lowered, run thread by thread in the interpreter, and compiled. Where there is one, they run
-on it too.
+No GPU is needed: programs are lowered, run thread by thread in the interpreter, and compiled. Where there is one,
+they run on it too.
 """
 
 import sys
@@ -50,11 +50,11 @@ def checked(s):
     return device
 
 
-# 1. A block a row, 32 threads a block: bind a loop over k to threadIdx.x. Each thread sums every 32nd element, so that
-#    neighbours read neighbouring memory. In the first program, `across` says what is shared out among which threads; the
-#    threads' parts are still to be joined. How, depends on the threads: here they are one warp, whose threads can read
-#    each other's registers. shuffle_xor(x, 16, -1) is the x of the thread whose number differs in the bit 16: after five
-#    of them every thread has the whole sum, without shared memory and without a barrier.
+# 1. A block a row, 32 threads a block: bind a loop over k to threadIdx.x. Each thread sums every 32nd element, so
+#    that neighbours read neighbouring memory. In the first program, `across` says what is shared out among which
+#    threads; the threads' parts are still to be joined. How, depends on the threads: here they are one warp, whose
+#    threads can read each other's registers. shuffle_xor(x, 16, -1) is the x of the thread whose number differs in
+#    the bit 16: after five of them every thread has the whole sum, without shared memory and without a barrier.
 s = te.create_schedule(B.op)
 s[B].bind(i, block)
 _, lane = s[B].split(k, factor=32)
@@ -70,8 +70,8 @@ s[B].bind(lane, thread_x)
 program = str(checked(s))
 show("8 warps a row, after the shuffles", program[program.index("        with scope") :].rstrip())
 
-# 3. Four rows a block: the rows on threadIdx.y, 32 lanes each. Four warps work beside each other and do not meet. `if`
-#    guards rows that are not there; all lanes of a warp come to its shuffles, or none.
+# 3. Four rows a block: the rows on threadIdx.y, 32 lanes each. Four warps work beside each other and do not meet.
+#    `if` guards rows that are not there; all lanes of a warp come to its shuffles, or none.
 s = te.create_schedule(B.op)
 rows, row = s[B].split(i, factor=4)
 s[B].bind(rows, block)
@@ -80,8 +80,8 @@ _, lane = s[B].split(k, factor=32)
 s[B].bind(lane, thread_x)
 show("four rows a block", checked(s))
 
-# 4. Every thread has the sum, and so a stage after it can go on in the same kernel: softmax's denominators, a norm. Here
-#    each row is divided by its sum; the second stage is written by the same threads.
+# 4. Every thread has the sum, and so a stage after it can go on in the same kernel: softmax's denominators, a norm.
+#    Here each row is divided by its sum; the second stage is written by the same threads.
 share = te.compute((n, m), lambda i, j: A[i, j] / B[i], name="share")
 s = te.create_schedule(share.op)
 row, column = share.op.axis
@@ -114,8 +114,8 @@ s[P].bind(s[P].split(s[P].op.reduce_axis[0], factor=32)[1], thread_x)
 s[B].bind(s[B].op.axis[0], te.thread_axis("blockIdx.x"))
 show("partial sums, then their sums", checked(s))
 
-#    The second: each block adds its part to the result, atomically. Which block comes first changes from run to run, and
-#    so may the last bits of a float.
+#    The second: each block adds its part to the result, atomically. Which block comes first changes from run to run,
+#    and so may the last bits of a float.
 s = te.create_schedule(B.op)
 P = s.rfactor(B, s[B].split(k, nparts=8)[0])
 s[P].bind(s[P].split(s[P].op.reduce_axis[0], factor=32)[1], thread_x)

@@ -1,6 +1,8 @@
 """Tuple reductions: several values folded together. Argmax, and a mean with its variance.
 
     python tutorials/07_tuple_reductions.py
+
+Read tutorial 05, on reductions, first. Where there is a GPU, the program for GPUs runs on it.
 """
 
 import sys
@@ -19,9 +21,9 @@ def show(title, text):
     print(f"== {title}\n\n{str(text).rstrip()}\n")
 
 
-# 1. The problem: where is the greatest number of each row? One value does not do: to compare, the place of the best so
-#    far and its value are needed. A reducer of pairs says how two of them join, and what joins without a change. Equal
-#    values must not depend on the order: here the lower place wins, as it does in NumPy.
+# 1. The problem: where is the greatest number of each row? One value does not do: to compare, the place of the best
+#    so far and its value are needed. A reducer of pairs says how two of them join, and what joins without a change.
+#    Equal values must not depend on the order: here the lower place wins, as it does in NumPy.
 def better(x, y):
     first = te.any(x[1] > y[1], te.all(x[1] == y[1], x[0] < y[0]))
     return te.Select(first, x[0], y[0]), te.Select(first, x[1], y[1])
@@ -43,8 +45,8 @@ s = te.create_schedule(place.op)
 assert s[place].origin is s[value].origin
 show("argmax of rows", tecomp.lower(s, [A, place, value], name="argmax"))
 
-# 2. rfactor makes partial pairs: the best of each of 8 interleaved parts, then the best of those. It returns one tensor
-#    for each result.
+# 2. rfactor makes partial pairs: the best of each of 8 interleaved parts, then the best of those. It returns one
+#    tensor for each result.
 s = te.create_schedule(place.op)
 _, part = s[place].split(k, factor=8)
 part_place, part_value = s.rfactor(place, part)
@@ -89,8 +91,10 @@ if tecomp.cuda().exist:
 else:
     print("no GPU: interpreted only", file=sys.stderr)
 
-# 5. Any tuple will do. Mean and variance in one pass: the number of values, their mean, and the sum of squared distances
-#    from it (Welford's). Two groups join exactly; the naive sum of squares would lose the digits that matter.
+
+# 5. Any tuple will do. Mean and variance in one pass: the number of values, their mean, and the sum of squared
+#    distances from it (Welford's). Two groups join exactly; the naive sum of squares would lose the digits that
+#    matter.
 def join(x, y):
     count = x[0] + y[0]
     share = te.Select(count > 0, y[0] / te.max(count, 1.0), 0.0)
@@ -111,9 +115,9 @@ np.testing.assert_allclose(spread, a.astype(np.float64).var(1), rtol=1e-3)
 print("mean and variance near 1000 and 1: equal to NumPy's\n")
 
 
-# 6. What goes wrong. The reducer that everyone writes first: of equal values, the one on the left. In a loop over k that is
-#    the first of them; in 8 parts it is the first of the part whose turn comes first. No one can tell from the formula
-#    that this was not meant, so it is accepted; what it gives depends on the schedule.
+# 6. What goes wrong. The reducer that everyone writes first: of equal values, the one on the left. In a loop over k
+#    that is the first of them; in 8 parts it is the first of the part whose turn comes first. No one can tell from
+#    the formula that this was not meant, so it is accepted; what it gives depends on the schedule.
 left = te.comm_reducer(lambda x, y: (te.Select(x[1] >= y[1], x[0], y[0]), te.max(x[1], y[1])), worst, name="left")
 place, value = te.compute((n,), lambda i: left((k.var, A[i, k]), axis=k), name="best")
 in_order, in_parts = te.create_schedule(place.op), te.create_schedule(place.op)

@@ -1,6 +1,8 @@
 """tensorize: put an instruction of the machine, or a kernel of your own, in the place of loops that compute the same.
 
     python tutorials/08_tensorize.py
+
+Any processor will do: the interpreter stands in for an instruction that yours lacks.
 """
 
 import numpy as np
@@ -16,21 +18,23 @@ def show(title, text):
     print(f"== {title}\n\n{str(text).rstrip()}\n")
 
 
-# 1. The problem: a processor has instructions for whole small computations, and libraries have kernels for larger ones. No
-#    loop of yours becomes one by itself, because loops say what is done one element at a time. `tensorize` puts such an
-#    intrinsic in the place of loops, after it has proved that they compute the same. An intrinsic has two sides: what it
-#    computes, as a small te.compute, and how. Here: a block of a matrix by a vector, c[i] = sum of a[i, k] * b[k].
+# 1. The problem: a processor has instructions for whole small computations, and libraries have kernels for larger
+#    ones. No loop of yours becomes one by itself, because loops say what is done one element at a time. `tensorize`
+#    puts such an intrinsic in the place of loops, after it has proved that they compute the same. An intrinsic has
+#    two sides: what it computes, as a small te.compute, and how. Here: a block of a matrix by a vector, c[i] = sum of
+#    a[i, k] * b[k].
 def gemv(m, l):
     a, b = te.placeholder((m, l), name="a"), te.placeholder((l,), name="b")
     k = te.reduce_axis((0, l), name="k")
     c = te.compute((m,), lambda i: te.sum(a[i, k] * b[k], axis=k), name="c")
 
-    # The memory of its operands: rows of `a` may lie apart by any stride, so that `a` may be a part of a larger matrix.
+    # The memory of its operands: rows of `a` may lie apart by any stride, so that `a` may be a part of a larger
+    # matrix.
     A = tir.decl_buffer(a.shape, a.dtype, "A", strides=[te.var("stride"), 1])
 
-    # How: statements, here loops again so that they can be read; mostly they call C or an instruction. A reduction has
-    # them in three forms: all of it, its start, one part more. Where k is divided, the start stands outside the loop over
-    # the parts. The first may be None: then it is the start and one part.
+    # How: statements, here loops again so that they can be read; mostly they call C or an instruction. A reduction
+    # has them in three forms: all of it, its start, one part more. Where k is divided, the start stands outside the
+    # loop over the parts. The first may be None: then it is the start and one part.
     def emit(ins, outs):
         ib = tir.ir_builder.create()
         y = ib.buffer_ptr(outs[0])
@@ -46,8 +50,8 @@ def gemv(m, l):
     return te.decl_tensor_intrin(c.op, emit, name="gemv", binds={a: A})
 
 
-# 2. A matrix product by it: C = W X.T. Shape the loops so that, from some loop on, they compute what the intrinsic does;
-#    that loop is the one to tensorize. The intrinsic's rows are 8 of j, its columns 4 of k.
+# 2. A matrix product by it: C = W X.T. Shape the loops so that, from some loop on, they compute what the intrinsic
+#    does; that loop is the one to tensorize. The intrinsic's rows are 8 of j, its columns 4 of k.
 n, depth, units = 6, 10, 20
 X, W = te.placeholder((n, depth), name="X"), te.placeholder((units, depth), name="W")
 k = te.reduce_axis((0, depth), name="k")
@@ -87,8 +91,8 @@ tecomp.build(s, [X, W, C])(x, w, c)
 np.testing.assert_array_equal(c, x @ w.T)
 print("product by gemv through a fused loop: equal to NumPy's\n")
 
-# 4. Products of bytes: the intrinsics of the processor are declared already, in tecomp.tir.tensor_intrin. B is stored so
-#    that the four bytes of k for each of 16 columns lie together, which is what the instruction loads.
+# 4. Products of bytes: the intrinsics of the processor are declared already, in tecomp.tir.tensor_intrin. B is stored
+#    so that the four bytes of k for each of 16 columns lie together, which is what the instruction loads.
 m, columns, depth = 4, 32, 24
 A = te.placeholder((m, depth), "uint8", name="A")
 B = te.placeholder((columns // 16, depth // 4, 16, 4), "int8", name="B")

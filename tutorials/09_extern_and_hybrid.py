@@ -2,8 +2,11 @@
 
     python tutorials/09_extern_and_hybrid.py
 
-A te.compute is one formula for every element. Sorting is not, nor is a histogram, nor the library that you have already.
+A te.compute is one formula for every element. Sorting is not, nor is a histogram, nor the library that you have
+already.
 """
+
+# ruff: noqa: F821 (output_tensor and const_range are names of the hybrid language)
 
 import numpy as np
 
@@ -27,9 +30,10 @@ n = te.var("n")
 X = te.placeholder((n,), name="X")
 
 
-# 1. A Python function in the middle of a program. te.extern gets the shape of the result, the inputs, and a function that
-#    makes a statement from their buffers; call_packed is a call with whole arrays, which the function gets as NumPy
-#    arrays of the same memory. (Registered by name, with tecomp.register_func, it may also come from another module.)
+# 1. A Python function in the middle of a program. te.extern gets the shape of the result, the inputs, and a function
+#    that makes a statement from their buffers; call_packed is a call with whole arrays, which the function gets as
+#    NumPy arrays of the same memory. (Registered by name, with tecomp.register_func, it may also come from another
+#    module.)
 def descending(x, places):
     places[:] = np.argsort(-x, kind="stable")
 
@@ -49,8 +53,8 @@ s = te.create_schedule(root.op)
 called(s, [X, root], x, np.empty_like(x), expected=np.cbrt(x))
 
 
-# 2. Statements by the IR builder. A histogram adds to elements that data chooses. Loops, ifs, memory of its own: what is
-#    built is the same IR that lowering makes, and stands in the program as it is.
+# 2. Statements by the IR builder. A histogram adds to elements that data chooses. Loops, ifs, memory of its own: what
+#    is built is the same IR that lowering makes, and stands in the program as it is.
 def count(ins, outs):
     ib = tir.ir_builder.create()
     which, counts = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
@@ -71,9 +75,9 @@ x = random.random(1001, dtype=np.float32)
 called(s, [X, share], x, np.empty(4, np.float32), expected=np.bincount((x * 4).astype(int), minlength=4) / 1001)
 
 
-# 3. The same, and more, as Python: te.hybrid.script reads the function's source. It is a language of its own, a part of
-#    Python: loops over range, if, assignments to elements, output_tensor, allocate. Python that is known (const_range,
-#    numbers, shapes) is executed while it is read.
+# 3. The same, and more, as Python: te.hybrid.script reads the function's source. It is a language of its own, a part
+#    of Python: loops over range, if, assignments to elements, output_tensor, allocate. Python that is known
+#    (const_range, numbers, shapes) is executed while it is read.
 @te.hybrid.script
 def smoothed(a):
     b = output_tensor((a.shape[0] - 2,), a.dtype)
@@ -89,8 +93,8 @@ Y = smoothed(X)
 s = te.create_schedule(Y.op)
 show("means of three, as created", tecomp.lower(s, [X, Y], name="smoothed"))
 
-#    The loops that it begins with are loops of a stage, if their iterations do not depend on each other: split them, run
-#    them on cores, compute what they read inside of them.
+#    The loops that it begins with are loops of a stage, if their iterations do not depend on each other: split them,
+#    run them on cores, compute what they read inside of them.
 outer, inner = s[Y].split(Y.op.axis[0], factor=64)
 s[Y].parallel(outer)
 show("in parallel", s)

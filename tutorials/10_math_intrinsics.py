@@ -1,6 +1,6 @@
 """Functions of numbers: what each target makes of them, operations on bits, and your own.
 
-    python tutorials/10_math_intrinsics.py
+python tutorials/10_math_intrinsics.py
 """
 
 import sys
@@ -47,8 +47,8 @@ def on_threads(Y):
     return s
 
 
-# 1. The problem: exp on every processor, with one meaning. In a program it is `exp`, whatever the target; each target has a
-#    table of what that is. On a CPU, 8 at a time, by the vector functions of the C library where it has them.
+# 1. The problem: exp on every processor, with one meaning. In a program it is `exp`, whatever the target; each target
+#    has a table of what that is. On a CPU, 8 at a time, by the vector functions of the C library where it has them.
 Y = elementwise(lambda x: te.exp(x) / (1 + te.exp(x)))
 show("the formula", Y.op.body[0])
 show("for a GPU", lines(tecomp.build(on_threads(Y), [X, Y], target=TARGET).source, "expf"))
@@ -59,8 +59,8 @@ tecomp.build(on_vectors(Y), [X, Y])(x, y)
 np.testing.assert_allclose(y, np.exp(x) / (1 + np.exp(x)), rtol=1e-5)
 print("the logistic function in vectors: equal to NumPy's\n")
 
-# 2. What there is. Each is checked against NumPy in every float type by the tests; here in float32. A function keeps the
-#    type of its argument: exp of a float16 is a float16.
+# 2. What there is. Each is checked against NumPy in every float type by the tests; here in float32. A function keeps
+#    the type of its argument: exp of a float16 is a float16.
 FUNCTIONS = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan, "atan": np.arctan,
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "floor": np.floor, "ceil": np.ceil,
@@ -80,8 +80,8 @@ for name in ("round", "nearbyint"):
     print(f"te.{name} of {halves}: {result}")
 print()
 
-# 4. Bits. reinterpret is the same bits as another type; with shifts, a power of two from a float's exponent. fma rounds
-#    once; popcount and clz count bits.
+# 4. Bits. reinterpret is the same bits as another type; with shifts, a power of two from a float's exponent. fma
+#    rounds once; popcount and clz count bits.
 Y = te.compute((n,), lambda i: (te.reinterpret("int32", X[i]) >> 23 & 255) - 127, name="Y")
 show("the exponent of a float", Y.op.body[0])
 powers, exponent = np.array([0.25, 1, 3, 1000], np.float32), np.empty(4, np.int32)
@@ -112,7 +112,7 @@ else:
 
 # 7. What goes wrong. Functions of floats want floats; integers are not converted in silence.
 def of_an_integer():
-    te.compute((n,), lambda i: te.exp(i), name="Y")
+    te.compute((n,), lambda i: te.exp(i * 2), name="Y")
 
 
 # A comparison is no number.

@@ -2,8 +2,8 @@
 
     python tutorials/12_convolution_on_the_gpu.py
 
-No GPU is needed: each program is lowered and run in the interpreter, thread by thread; that also finds races, and reads of
-what nobody wrote. Where there is a GPU the programs run on it too.
+No GPU is needed: each program is lowered and run in the interpreter, thread by thread; that also finds races, and
+reads of what nobody wrote. Where there is a GPU the programs run on it too.
 """
 
 import sys
@@ -47,8 +47,9 @@ def checked(s, args, inputs, expected):
     return program
 
 
-# 1. The problem: 3 x 3 filters over images with a border of zeros. Rows, columns, channels, images; small, as every thread
-#    will be interpreted. The border is a stage of its own in the formula; inlined, it is a condition where X is read.
+# 1. The problem: 3 x 3 filters over images with a border of zeros. Rows, columns, channels, images; small, as every
+#    thread will be interpreted. The border is a stage of its own in the formula; inlined, it is a condition where X
+#    is read.
 SIZE, CHANNELS, FILTERS, IMAGES = 4, 4, 16, 16
 X = te.placeholder((SIZE, SIZE, CHANNELS, IMAGES), name="X")
 W = te.placeholder((3, 3, CHANNELS, FILTERS), name="W")
@@ -85,13 +86,13 @@ s[Y].bind(f, te.thread_axis("threadIdx.y"))
 s[Y].bind(n, te.thread_axis("threadIdx.x"))
 show("a result a thread", part(checked(s, [X, W, Y], [image, taps], expected), "def"))
 
-# 3. All threads of a block need the same few values, so they fetch them together: cache_read into shared memory, and from
-#    there into registers ("local"). Each thread makes a square of 2 x 2 results, so that a value from shared memory is
-#    used twice; the sums stay in registers as well.
+# 3. All threads of a block need the same few values, so they fetch them together: cache_read into shared memory, and
+#    from there into registers ("local"). Each thread makes a square of 2 x 2 results, so that a value from shared
+#    memory is used twice; the sums stay in registers as well.
 #
-#    Which 2 x 2? If they are neighbours, threads side by side read shared memory with a stride of 2, and banks conflict.
-#    A virtual thread is the answer: the two results are 4 apart, threads side by side read side by side, and the code of
-#    both is interleaved in one thread.
+#    Which 2 x 2? If they are neighbours, threads side by side read shared memory with a stride of 2, and banks
+#    conflict. A virtual thread is the answer: the two results are 4 apart, threads side by side read side by side,
+#    and the code of both is interleaved in one thread.
 THREADS, LANES = 4, 2
 s = te.create_schedule(Y.op)
 s[P].compute_inline()
@@ -129,15 +130,16 @@ for tensor in shared:  # filled at each tap (u, v), by all threads of the block
 program = checked(s, [X, W, Y], [image, taps], expected)
 show("for the device, from the loop over taps on", part(program, "for u"))
 
-#    Where a thread reads what others wrote, lowering put a barrier; there is none to write by hand, and none too many.
-#    In CUDA the loop over taps is this:
+#    Where a thread reads what others wrote, lowering put a barrier; there is none to write by hand, and none too
+#    many. In CUDA the loop over taps is this:
 source = tecomp.build(s, [X, W, Y], name="conv", target=TARGET).source
 show("CUDA", part(source, "for (int u", "  Y["))
 
 
-# 4. Tensor cores multiply 16 x 16 matrices of float16, a warp together. Images and channels in blocks of 16 make each pixel
-#    a matrix product. The instructions come as three intrinsics for tensorize (tutorial 08): load a matrix into a fragment
-#    that the warp's registers hold, multiply and add, store. Fragments are scopes: cache_read and cache_write name them.
+# 4. Tensor cores multiply 16 x 16 matrices of float16, a warp together. Images and channels in blocks of 16 make each
+#    pixel a matrix product. The instructions come as three intrinsics for tensorize (tutorial 08): load a matrix into
+#    a fragment that the warp's registers hold, multiply and add, store. Fragments are scopes: cache_read and
+#    cache_write name them.
 SIZE, CHANNELS, FILTERS = 2, 1, 1  # in blocks of 16
 X = te.placeholder((SIZE, SIZE, CHANNELS, 16, 16), "float16", name="X")  # y, x, channels, image, channel
 W = te.placeholder((3, 3, CHANNELS, FILTERS, 16, 16), "float16", name="W")  # u, v, channels, filters, channel, filter
@@ -159,9 +161,7 @@ Y = te.compute(
 s = te.create_schedule(Y.op)
 shared = [s.cache_read(tensor, "shared", [Y]) for tensor in (P, W)]
 s[P].compute_inline()
-fragments = [
-    s.cache_read(tensor, f"wmma.matrix_{side}", [Y]) for tensor, side in zip(shared, "ab", strict=True)
-]
+fragments = [s.cache_read(tensor, f"wmma.matrix_{side}", [Y]) for tensor, side in zip(shared, "ab", strict=True)]
 sums = s.cache_write(Y, "wmma.accumulator")
 
 warp_lane = te.thread_axis("threadIdx.x")
@@ -189,8 +189,8 @@ expected = np.ascontiguousarray(np.einsum("yxcniuv,uvcfio->yxfno", windows, taps
 show("on tensor cores", part(checked(s, [X, W, Y], [image, taps], expected), "def"))
 
 
-# 5. What goes wrong. A block has 1024 threads at most, and its shared memory has an end. Both numbers are known when the
-#    program is built, and are in the message.
+# 5. What goes wrong. A block has 1024 threads at most, and its shared memory has an end. Both numbers are known when
+#    the program is built, and are in the message.
 A = te.placeholder((64, 64, 64), name="A")
 B = te.compute((64, 64, 64), lambda c, y, x: A[c, y, x] * 2, name="B")
 
@@ -206,7 +206,7 @@ def too_many_threads():
 
 def too_much_shared_memory():
     s = te.create_schedule(B.op)
-    outer, inner = s[B].split(B.op.axis[0], factor=16)
+    outer, _ = s[B].split(B.op.axis[0], factor=16)
     s[B].bind(outer, block_x)
     s[s.cache_read(A, "shared", [B])].compute_at(s[B], outer)
     tecomp.build(s, [A, B], target=TARGET)

@@ -35,8 +35,9 @@ def part(program, start, stop="\0"):
 #        c[t]  = sigmoid(forget) c[t-1] + sigmoid(enter) tanh(change)
 #        h[t]  = sigmoid(leave) tanh(c[t])
 #
-#    Two states, c and h, so a scan of two. x is what the inputs contribute; that needs no recurrence, and is one large
-#    matrix product for all steps before the scan begins. W h[t-1] is inside of it: a step reads all of the last h.
+#    Two states, c and h, so a scan of two. x is what the inputs contribute; that needs no recurrence, and is one
+#    large matrix product for all steps before the scan begins. W h[t-1] is inside of it: a step reads all of the last
+#    h.
 STEPS, BATCH, UNITS = 5, 2, 8
 X = te.placeholder((STEPS, BATCH, 4, UNITS), name="X")
 W = te.placeholder((4, UNITS, UNITS), name="W")
@@ -68,7 +69,7 @@ def reference(x, w):
     sigmoid = lambda z: 1 / (1 + np.exp(-z))
     c, h = np.zeros((2, STEPS, BATCH, UNITS), np.float32)
     for t in range(1, STEPS):
-        enter, forget, change, leave = (np.einsum("bk,gjk->gbj", h[t - 1], w) + x[t].transpose(1, 0, 2))
+        enter, forget, change, leave = np.einsum("bk,gjk->gbj", h[t - 1], w) + x[t].transpose(1, 0, 2)
         c[t] = sigmoid(forget) * c[t - 1] + sigmoid(enter) * np.tanh(change)
         h[t] = sigmoid(leave) * np.tanh(c[t])
     return c, h
@@ -88,8 +89,9 @@ def compare(function, where):
     print(f"{where}: equal to NumPy's\n")
 
 
-# 2. On the CPU. Formulas without a loop of their own are inlined. Of the product, the loop over k goes outside the units, so
-#    that these are a vector. All of it stands in the loop over time: a stage that reads the state is computed at each step.
+# 2. On the CPU. Formulas without a loop of their own are inlined. Of the product, the loop over k goes outside the
+#    units, so that these are a vector. All of it stands in the loop over time: a stage that reads the state is
+#    computed at each step.
 def inlined():
     s = te.create_schedule(C.op)
     for stage in (gates, enter, forget, change, leave):
@@ -106,9 +108,10 @@ for stage in (next_c, next_h):
 show("a step on the CPU", part(tecomp.lower(s, args, name="lstm"), "for lstm_idx"))
 compare(tecomp.build(s, args), "on the CPU")
 
-# 3. On a GPU. A kernel a step would read W from memory at each step; between them, 64 steps and 4 MB of weights, that is all
-#    the time it takes. The other way: one kernel lives over all steps. Its threads are those of the scan, env_threads; each
-#    thread works on its units at every step, and keeps its rows of W in registers from the first step to the last.
+# 3. On a GPU. A kernel a step would read W from memory at each step; between them, 64 steps and 4 MB of weights, that
+#    is all the time it takes. The other way: one kernel lives over all steps. Its threads are those of the scan,
+#    env_threads; each thread works on its units at every step, and keeps its rows of W in registers from the first
+#    step to the last.
 BLOCKS, THREADS = 2, 2
 block, thread = te.thread_axis((0, BLOCKS), "blockIdx.x"), te.thread_axis((0, THREADS), "threadIdx.x")
 
@@ -128,10 +131,10 @@ def persistent():
     return s
 
 
-# In the program, each thread first fills its W_local; then comes the loop over time. A step needs what other blocks did in
-# the last one: barrier_grid lets all blocks wait for each other. That needs a cooperative launch, which the host part asks
-# for, and all blocks at once on the GPU, which is checked when it is called. One barrier a step is enough: a thread reads the
-# gates that it made itself, and nobody else's.
+# In the program, each thread first fills its W_local; then comes the loop over time. A step needs what other blocks
+# did in the last one: barrier_grid lets all blocks wait for each other. That needs a cooperative launch, which the
+# host part asks for, and all blocks at once on the GPU, which is checked when it is called. One barrier a step is
+# enough: a thread reads the gates that it made itself, and nobody else's.
 s = persistent()
 program = tecomp.lower(s, args, name="lstm", target=TARGET)
 show("one kernel for all steps", part(program, "def"))

@@ -1,6 +1,6 @@
 """Reading an error: what a refusal says, what is checked when, and s.explain() for what would be legal.
 
-    python tutorials/14_reading_an_error.py
+python tutorials/14_reading_an_error.py
 """
 
 import numpy as np
@@ -33,16 +33,16 @@ try:
 except ScheduleError as error:
     show("ScheduleError", error)
 
-    # The first line is what was asked; the arrow is where, in your file; then why not, with the stage and the axis by name;
-    # then what would be right, to be copied. They are attributes as well.
+    # The first line is what was asked; the arrow is where, in your file; then why not, with the stage and the axis by
+    # name; then what would be right, to be copied. They are attributes as well.
     print(f"asked   {error.asked}")
     print(f"where   line {error.location.line}")
     print(f"because {error.because}")
     print(f"legal   {error.legal}\n")
 
-# 2. Some of it is known at once, as above, and then the schedule stays as it was: go on with another call. Whether a place
-#    is possible depends on calls that come later (a reader may move as well), so it is checked when the schedule is
-#    lowered. The arrow still points at the line that asked for it, not at `lower`.
+# 2. Some of it is known at once, as above, and then the schedule stays as it was: go on with another call. Whether a
+#    place is possible depends on calls that come later (a reader may move as well), so it is checked when the
+#    schedule is lowered. The arrow still points at the line that asked for it, not at `lower`.
 s = te.create_schedule(Y.op)
 s[E].compute_at(s[S], S.op.axis[0])
 try:
@@ -62,8 +62,9 @@ y = np.empty_like(a)
 tecomp.build(s, [A, Y])(a, y)
 np.testing.assert_allclose(y, np.exp(a) / np.exp(a).sum(1, keepdims=True), rtol=1e-5)
 
-# 3. Before asking: s.explain() says of each stage where it is computed, which part of it, in how much memory; at which
-#    places it could be computed; and which primitives are legal on each loop now, and why the others are not. Here, of S.
+# 3. Before asking: s.explain() says of each stage where it is computed, which part of it, in how much memory; at
+#    which places it could be computed; and which primitives are legal on each loop now, and why the others are not.
+#    Here, of S.
 show("s.explain(S)", s.explain(S)[0])
 
 
@@ -95,8 +96,8 @@ for arrays in ((a.astype(np.float64), y), (a, y[:2]), (a, a)):
     except ArgumentError as error:
         show("ArgumentError", error)
 
-# 6. What no one can know before: an index that comes from data. A compiled program trusts it, as C does. The interpreter
-#    checks every access, and says which one it was, and in which line of the formula.
+# 6. What no one can know before: an index that comes from data. A compiled program trusts it, as C does. The
+#    interpreter checks every access, and says which one it was, and in which line of the formula.
 I = te.placeholder((4,), "int32", name="I")
 B = te.compute((4,), lambda i: A[I[i], 0], name="B")
 program = tecomp.lower(te.create_schedule(B.op), [A, I, B])

@@ -1,6 +1,6 @@
 """Sparse and scatter: loops whose length is data, reads and writes at places that are data, atomic updates.
 
-    python tutorials/15_sparse_and_scatter.py
+python tutorials/15_sparse_and_scatter.py
 """
 
 import sys
@@ -40,9 +40,7 @@ random = np.random.default_rng(0)
 # 1. Gather: an index that is data, `table[number[i], j]`. Where a number may mean "none", if_then_else does not read.
 words, width = te.var("words"), te.var("width")
 table, number = te.placeholder((20, width), name="table"), te.placeholder((words,), "int32", name="number")
-rows = te.compute(
-    (words, width), lambda i, j: te.if_then_else(number[i] >= 0, table[number[i], j], 0.0), name="rows"
-)
+rows = te.compute((words, width), lambda i, j: te.if_then_else(number[i] >= 0, table[number[i], j], 0.0), name="rows")
 s = te.create_schedule(rows.op)
 s[rows].vectorize(s[rows].split(rows.op.axis[1], factor=8)[1])
 show("rows of a table", tecomp.lower(s, [table, number, rows], name="embedding", simple_mode=True))
@@ -52,9 +50,9 @@ tecomp.build(s, [table, number, rows])(values, chosen, result)
 np.testing.assert_array_equal(result, np.where(chosen[:, None] >= 0, values[chosen], 0))
 print("rows of a table: equal to NumPy's\n")
 
-# 2. A sparse matrix times a dense one. The matrix as three arrays (CSR): its values row by row, the column of each, and
-#    where each row begins. So row i has begin[i + 1] - begin[i] values: the extent of a reduce axis may be data, if the
-#    axis is made inside of the formula, where i is known.
+# 2. A sparse matrix times a dense one. The matrix as three arrays (CSR): its values row by row, the column of each,
+#    and where each row begins. So row i has begin[i + 1] - begin[i] values: the extent of a reduce axis may be data,
+#    if the axis is made inside of the formula, where i is known.
 m, n, count = te.var("m"), te.var("n"), te.var("count")
 data, column = te.placeholder((count,), name="data"), te.placeholder((count,), "int32", name="column")
 begin, D = te.placeholder((m + 1,), "int32", name="begin"), te.placeholder((n, width), name="D")
@@ -102,8 +100,8 @@ C = te.compute((7,), lambda j: te.sum(V[r], axis=r, where=I[r] == j), name="C")
 s = te.create_schedule(C.op)
 show("as created: each result looks at every value", tecomp.lower(s, [I, V, C], name="scatter"))
 
-#    That is 7 times count. With r outside, j would run over all results for each value, to find the one with I[r] == j. A
-#    loop that does something in one iteration only becomes that iteration: the loop over j is gone.
+#    That is 7 times count. With r outside, j would run over all results for each value, to find the one with I[r] ==
+#    j. A loop that does something in one iteration only becomes that iteration: the loop over j is gone.
 s[C].reorder(r, C.op.axis[0])
 show("reorder(r, j): a scatter", tecomp.lower(s, [I, V, C], name="scatter"))
 places, v = random.integers(-2, 9, 100).astype(np.int32), random.integers(-4, 5, 100).astype(np.float32)
@@ -114,8 +112,8 @@ tecomp.build(s, [I, V, C])(places, v, result)
 np.testing.assert_array_equal(result, expected)
 print("scatter: equal to NumPy's\n")
 
-# 4. In parallel, two values may meet at one place, and one of them would be lost. That is what the refusal is about. An
-#    atomic update is one step, which no other core can come between.
+# 4. In parallel, two values may meet at one place, and one of them would be lost. That is what the refusal is about.
+#    An atomic update is one step, which no other core can come between.
 s = te.create_schedule(C.op)
 try:
     s[C].parallel(r)
@@ -129,8 +127,8 @@ tecomp.build(s, [I, V, C])(places, v, result)
 np.testing.assert_array_equal(result, expected)
 print("scatter by all cores: equal to NumPy's\n")
 
-#    And on a GPU: a value a thread. One kernel clears C, another one adds. Floats are added in another order at each run; if
-#    that matters, keep it serial, or let rfactor make partial sums (tutorial 05).
+#    And on a GPU: a value a thread. One kernel clears C, another one adds. Floats are added in another order at each
+#    run; if that matters, keep it serial, or let rfactor make partial sums (tutorial 05).
 s = te.create_schedule(C.op)
 outer, inner = s[C].split(r, factor=32)
 s[C].reorder(outer, inner, C.op.axis[0])

@@ -142,12 +142,15 @@ def _settle(
             stage.loops[leaf] = var = loop_of(leaf, stage)
             stage.values[leaf] = ZERO if var is None else var
     for relation in reversed(reached):
+        if any(child not in stage.values for child in relation.children):
+            continue
         relation.index_up(stage.values, stage.domains)
         stage.guards += [] if is_whole(relation) else relation.guards(stage.values, stage.domains)
     for axis, domain in roots.items():
         if axis not in stage.values:
             raise _fused_with_its_dependant(axis, stage, program)
-        value = ZERO if _is_one(domain) else stage.values[axis]  # where the guards hold, however long its loops are
+        alone = _is_one(domain) and stage.state.tensorized is None  # an intrinsic's loops keep their length
+        value = ZERO if alone else stage.values[axis]  # where the guards hold, however long its loops are
         stage.values[axis] = simplify(make.add(domain.min, value))
     return tuple(waiting)
 

@@ -36,6 +36,8 @@ _DIVISIONS: Final[dict[type[E.Binary], tuple[str, str]]] = {
 }
 _MIXES: Final[tuple[type[E.Binary], ...]] = (E.Add, E.Sub, E.Mul, *_DIVISIONS, E.Compare)
 """What C++ computes in long long when either operand is one."""
+
+
 def _to_be_rounded(old: DType, new: DType, value: Text) -> Text:
     """Return a value of type `old` in a type from which a small float rounds it once.
 
@@ -256,7 +258,6 @@ class ExprPrinter:
         if called is None:
             return call(node, operands)
         return cast(C_TYPES[node.dtype.element], foreign_call(node, called, operands))
-
 
     def regroup(self, node: E.Call) -> Text:
         """Return the lane of a vector that the bits of another one are, which was given a name."""

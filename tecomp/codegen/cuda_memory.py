@@ -50,11 +50,12 @@ def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
             location=max(offsets, key=_bytes).loc,
         )
     asked = any(buffer.scope == "shared.dyn" for buffer in offsets)
-    return Shared(offsets if asked or end > limits.shared_static else {}, end)
+    static = end + WIDEST_LOAD * len(offsets)
+    return Shared(offsets if asked or static > limits.shared_static else {}, end)
 
 
 def _bytes(buffer: Buffer) -> int:
-    return _whole_words(buffer) * buffer.dtype.bytes if buffer.shape else buffer.dtype.bytes
+    return elements(buffer) * buffer.dtype.bytes
 
 
 def elements(buffer: Buffer) -> int:

@@ -197,34 +197,34 @@ template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of 
 }}""",
     "shuffle": _exchange("shuffle", "__shfl_sync", "lane", "of that lane of the warp"),
     "shuffle_xor": _exchange("shuffle_xor", "__shfl_xor_sync", "bits", "of the lane that differs in these bits"),
-    "atomic_update": f"""\
-template <int bytes> struct word_of {{ using type = unsigned int; }};
-template <> struct word_of<2> {{ using type = unsigned short; }};
-template <> struct word_of<8> {{ using type = unsigned long long; }};
-template <class T, class Join> __device__ void atomic_update(T* p, T more, Join join) {{  // until nothing came between
+    "atomic_update": """\
+template <int bytes> struct word_of { using type = unsigned int; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<8> { using type = unsigned long long; };
+template <class T, class Join> __device__ void atomic_update(T* p, T more, Join join) {  // until nothing came between
   using Word = typename word_of<sizeof(T)>::type;
   Word now = *(volatile Word*)p, seen;
-  do {{
+  do {
     seen = now;
     T value;
     memcpy(&value, &seen, sizeof(T));
     value = join(value, more);
     memcpy(&now, &value, sizeof(T));
     now = atomicCAS((Word*)p, seen, now);
-  }} while (now != seen);
-}}""",
-    "barrier_grid": f"""\
-__device__ void barrier_grid(unsigned long long* arrivals) {{  // all blocks run at once: the launch is cooperative
+  } while (now != seen);
+}""",
+    "barrier_grid": """\
+__device__ void barrier_grid(unsigned long long* arrivals) {  // all blocks run at once: the launch is cooperative
   __syncthreads();
-  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {{
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
     unsigned long long blocks = (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
     __threadfence();
     unsigned long long before = atomicAdd(arrivals, 1ull), until = before - before % blocks + blocks;
     while (*(volatile unsigned long long*)arrivals < until);
     __threadfence();
-  }}
+  }
   __syncthreads();
-}}""",
+}""",
     "prefetch": f"""\
 {_INLINE} void prefetch(const void* p) {{ asm volatile("prefetch.global.L2 [%0];" :: "l"(p)); }}""",
     **WMMA,

@@ -25,7 +25,8 @@ _MUL = E.Mul(E.Var("a", INDEX), E.Var("b", INDEX))
 def run(func: Func, target: Target) -> Func:
     """Return `func` at level FLAT."""
     flat = _Flatten()
-    return func.with_body(rewrite(func.body, {E.Load: flat.load, E.Address: flat.address}, {Store: flat.store}), Level.FLAT)
+    table = {E.Load: flat.load, E.Address: flat.address}
+    return func.with_body(rewrite(func.body, table, {Store: flat.store}), Level.FLAT)
 
 
 def row_major(shape: tuple[Expr, ...]) -> tuple[Expr, ...]:

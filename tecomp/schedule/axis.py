@@ -28,7 +28,11 @@ UNBEARABLE: Final[dict[tuple[str, AxisKind], str]] = {
 }
 """What an axis of some kind cannot bear, and why."""
 
-_SAID: Final = {"parallel": "parallelize", "pragma": "give a pragma to", "transform_layout": "transform the layout along"}
+_SAID: Final = {
+    "parallel": "parallelize",
+    "pragma": "give a pragma to",
+    "transform_layout": "transform the layout along",
+}
 """How a sentence says a primitive whose name is no verb."""
 
 _WITH_THE_SCAN: Final = ("split", "fuse", "unroll", "pragma")

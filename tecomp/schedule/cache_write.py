@@ -78,7 +78,9 @@ def check_no_guests(plan: Plan, asked: str, state: StageState) -> None:
     """
     if state.tensorized is not None:
         axis, intrin = state.tensorized
-        because = f"'{intrin.name}' takes the place of its loops from '{axis.name}' on, and its work moves to a new stage"
+        because = (
+            f"'{intrin.name}' takes the place of its loops from '{axis.name}' on, and its work moves to a new stage"
+        )
         raise ScheduleError(asked, because, "this on a te.compute of the formula, then tensorize of the new stage")
     padded = ", ".join(f"'{axis.name}'" for axis in state.padding)
     if padded:

@@ -125,7 +125,8 @@ def test_a_local_buffer_read_by_another_thread(refused):
             make(s, [A, C], target=CUDA)
 
 
-def test_shared_buffers_that_live_at_once(cuda):
+@pytest.mark.parametrize("scope", ["shared", "shared.dyn"])
+def test_shared_buffers_that_live_at_once(cuda, scope):
     """tvm PR 16216: three of them, two at a time; none may take another's bytes too early."""
     n = te.var("n")
     A = te.placeholder((n,), name="A")
@@ -136,7 +137,7 @@ def test_shared_buffers_that_live_at_once(cuda):
     s, outer, _ = blocks(W, 8)
     for T in (Z, Y, X):
         s[T].compute_at(s[W], outer)
-        s[T].set_scope("shared")
+        s[T].set_scope(scope)
         s[T].bind(T.op.axis[0], te.thread_axis("threadIdx.x"))
     program = cuda(s, [A, W])
     for size in around(8):

@@ -3,6 +3,8 @@
 # ruff: noqa: F821 (the names of the hybrid language)
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -55,9 +57,11 @@ def numpy_exchanged(a, chosen, width):
 
 def test_an_exchange_in_a_branch_of_one_loop(refused):
     """TL#2612: what a loop of threads says is what the loop says, one iteration after another."""
-    with refused("""
+    lines = Path(__file__).read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "t[i] = a[i] * 2" in text)
+    with refused(f"""
         te.hybrid 'at_once': the iterations of 'i' at once (bind threadIdx.x)
-          because: line 26 writes an element of 't' that line 27 reads in another iteration of 'i'
+          because: line {line} writes an element of 't' that line {line + 1} reads in another iteration of 'i'
           legal: range; or two loops, where one part needs the whole of the other
         """):
         at_once(te.placeholder((128,), name="A"))

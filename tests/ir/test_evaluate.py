@@ -24,7 +24,8 @@ NAMES = """
 exp exp2 exp10 log log2 log10 log1p expm1 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
 erf sigmoid floor ceil trunc round nearbyint abs pow atan2 fmod hypot copysign nextafter ldexp isnan isinf isfinite
 popcount clz
-shift_left shift_right bitwise_and bitwise_or bitwise_xor fma dp4a reinterpret barrier_block prefetch
+shift_left shift_right bitwise_and bitwise_or bitwise_xor fma dp4a reinterpret barrier_block barrier_grid
+prefetch
 """.split()
 
 
@@ -110,7 +111,7 @@ def test_floats_outside_an_integer_type_give_its_nearest_value() -> None:
         assert evaluate(M.cast("int8", x), {x: value}) == want
 
 
-ARITY = {"fma": 3} | dict.fromkeys("pow atan2 fmod hypot copysign nextafter ldexp".split(), 2)
+ARITY = {"fma": 3, "dp4a": 3} | dict.fromkeys("pow atan2 fmod hypot copysign nextafter ldexp".split(), 2)
 ARITY |= dict.fromkeys("shift_left shift_right bitwise_and bitwise_or bitwise_xor".split(), 2)
 
 

@@ -94,6 +94,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("buffer 'T' is used outside its scope", Seq((Alloc(T, Seq(())), store(T, (), one))), L),
     ("buffer 'T' is used outside its scope", store(Y, (at(0),), M.load(T, ())), L),
     ("buffer 'T' is used outside its scope", Evaluate(E.Address(T, (), at(0), "r")), L),
+    ("regroup of int32 to int8x3", Evaluate(E.Call(DType("int8x3"), "regroup", (M.const(1, "int32"),))), L),
     ("'i' is bound inside its own scope", loop(i, loop(i, Seq(()))), L),
     ("'T' is bound inside its own scope", Alloc(T, Alloc(T, Seq(()))), L),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tecomp import te
+from tecomp import te, tir
 from tests.te.message import message, text
 
 A = te.placeholder((8, 8), name="A")
@@ -194,3 +194,30 @@ def test_a_compute_may_be_declared_again() -> None:
     for _ in range(2):
         C = te.compute((8,), lambda i: te.sum(A[i, k], axis=k))
     assert C.op.reduce_axis == (k,)
+
+
+@pytest.mark.parametrize("kind", ["call_packed", "call_extern"])
+def test_a_call_that_may_do_anything(kind, refused) -> None:
+    A = te.placeholder((4,), name="A")
+    makes = {
+        "call_packed": lambda x: tir.call_packed("a.b", x),
+        "call_extern": lambda x: tir.call_extern("float32", "rand", x),
+    }
+    shown = {"call_packed": "call_packed('a.b', A[i])", "call_extern": "call_extern[f32]('rand', A[i])"}[kind]
+    with refused(
+        UserError,
+        f"""
+        te.compute 'B': {shown} in the formula
+          --> test_body.py:LINE
+           |     te.compute((4,), lambda i: makes[kind](A[i]), name="B")
+           |     ^
+          because: the call may do anything, and a schedule computes a formula as often and where it likes
+          legal: tir.call_pure_extern, tir.call_llvm_pure_intrin; or te.extern, which makes the call once
+        """,
+    ):
+        te.compute((4,), lambda i: makes[kind](A[i]), name="B")
+
+
+def test_a_call_that_only_computes() -> None:
+    A = te.placeholder((4,), name="A")
+    assert te.compute((4,), lambda i: tir.call_pure_extern("float32", "sinf", A[i]), name="B").dtype == "float32"
