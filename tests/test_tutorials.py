@@ -24,10 +24,10 @@ FOR_GPUS = [tutorial for tutorial in TUTORIALS if 'target="cuda"' in tutorial.re
 NO_GPU = ("LaunchError: ", "no GPU: ")
 
 
-def run(tutorial: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(tutorial: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a tutorial as a user does, from the top of the repository."""
     return subprocess.run(
-        [sys.executable, "-W", "error", str(tutorial)],
+        [sys.executable, "-W", "error", str(tutorial), *options],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'runtime'}", **environment},
         capture_output=True,
@@ -53,6 +53,14 @@ def test_runs_on_the_gpu(tutorial: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "equal to NumPy's" in done.stderr
     assert not any(words in done.stderr for words in NO_GPU)
+
+
+def test_measures_on_request() -> None:
+    """The times of the matrix product, which depend on the machine, are printed for who asks for them."""
+    (tutorial,) = (path for path in TUTORIALS if path.stem.endswith("gemm_on_the_cpu"))
+    done = run(tutorial, "--time", "64")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("== ") == done.stdout.count(" GFLOP/s") > 5
 
 
 def test_numbered_and_listed() -> None:

@@ -55,9 +55,11 @@ show("the stage of partial sums", f"{P}\n{P.op.body[0]}\nits condition: {P.op.bo
 
 #    P is a stage like any other. Its lanes are the vector; it is computed where a row is summed. Compare with the
 #    first program: 16 sums at once.
-s[P].compute_at(s[B], s[B].op.axis[0])
-s[P].reorder(*s[P].op.axis[:1], s[P].op.reduce_axis[0], s[P].op.axis[1])
-s[P].vectorize(s[P].op.axis[1])
+row, lanes = s[P].op.axis
+(step,) = s[P].op.reduce_axis
+s[P].reorder(row, step, lanes)
+s[P].vectorize(lanes)
+s[P].compute_at(s[B], i)
 show("16 partial sums", s)
 show("its program", tecomp.lower(s, [A, B], name="sums"))
 

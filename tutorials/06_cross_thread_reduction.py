@@ -62,6 +62,17 @@ s[B].bind(lane, thread_x)
 show("a warp a row, as scheduled", tecomp.lower(s, [A, B], name="sums"))
 show("for the device", checked(s))
 
+#    TE programs often say it in more words: a stage of partial sums by rfactor, computed in the thread, and a predicate
+#    for the one that stores. That gives the same.
+s = te.create_schedule(B.op)
+P = s.rfactor(B, s[B].split(k, factor=32)[1])
+lane = s[B].op.reduce_axis[0]
+s[B].bind(i, block)
+s[B].bind(lane, thread_x)
+s[P].compute_at(s[B], lane)
+s[B].set_store_predicate(thread_x.var.equal(0))
+checked(s)
+
 # 2. 256 threads a row are 8 warps. Each joins its own by shuffles; then one number a warp goes through shared memory.
 s = te.create_schedule(B.op)
 s[B].bind(i, block)

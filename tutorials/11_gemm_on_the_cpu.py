@@ -1,13 +1,13 @@
 """A matrix product on the CPU, step by step: the same three loops, many times as fast.
 
-    python tutorials/11_gemm_on_the_cpu.py            the programs, checked against NumPy
-    python tutorials/11_gemm_on_the_cpu.py --time     how fast each is on this machine, for 1024 x 1024
+    python tutorials/11_gemm_on_the_cpu.py                the programs, checked against NumPy
+    python tutorials/11_gemm_on_the_cpu.py --time 1024    how fast each is on this machine, for that size
 
-The numbers depend on the machine, so the first form prints none. Two busy cores of a server went from 0.5 GFLOP/s in
-step 1 to 8 in step 4, 33 in step 6.
+The numbers depend on the machine, so the first form prints none. Two busy cores of a server went from 0.6 GFLOP/s in
+step 1 to 13 in step 4 and 49 in step 6.
 """
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -15,8 +15,10 @@ import tecomp
 from tecomp import te
 from tecomp.errors import ScheduleError
 
-TIMED = "--time" in sys.argv
-SIZE = 1024 if TIMED else 64
+parser = argparse.ArgumentParser()
+parser.add_argument("--time", metavar="SIZE", type=int, help="time each step on matrices of SIZE x SIZE")
+TIMED = parser.parse_args().time
+SIZE = TIMED or 64  # a multiple of 32
 BLOCK = 32  # a block of C, 32 x 32 floats, is 4 kB: with its parts of A and B it fits into the first cache
 
 A = te.placeholder((SIZE, SIZE), name="A")
@@ -103,6 +105,7 @@ ko, ki = s[block].split(s[block].op.reduce_axis[0], factor=4)
 s[block].reorder(ko, i, ki, j)
 s[block].vectorize(j)
 s[block].unroll(ki)
+s[D].vectorize(ji)
 step("a cache for the block", s, D, first=5)
 
 # 7. Parallel. Blocks of rows are independent: each core takes one at a time. The cache moves into the parallel loop

@@ -132,9 +132,9 @@ def persistent():
 
 
 # In the program, each thread first fills its W_local; then comes the loop over time. A step needs what other blocks
-# did in the last one: barrier_grid lets all blocks wait for each other. That needs a cooperative launch, which the
-# host part asks for, and all blocks at once on the GPU, which is checked when it is called. One barrier a step is
-# enough: a thread reads the gates that it made itself, and nobody else's.
+# did in the last one: barrier_grid lets all blocks wait for each other. That needs all of them on the GPU at once: the
+# launch is a cooperative one, and a call with too many blocks is refused. The host part gives the barrier a counter.
+# One barrier a step is enough: a thread reads the gates that it made itself, and nobody else's.
 s = persistent()
 program = tecomp.lower(s, args, name="lstm", target=TARGET)
 show("one kernel for all steps", part(program, "def"))

@@ -182,11 +182,14 @@ class _Inference:
         return any(isinstance(node, E.TensorRead) and node.tensor.op is self.op for node in nodes)
 
     def _prefix(self, steps: Range, extent: Expr) -> Range:
-        """Return the time from 0 to the last step that is read, the initial ones at least."""
+        """Return the time from 0 to the last step that is read, the initial ones at least, and no step beyond its end.
+
+        Nothing guards a step: the last that might be read, k < min(8, n) in k < 8, may be none.
+        """
         assert isinstance(self.op, ScanOp)
         end = simplify(make.add(steps.min, steps.extent))
         enough = can_prove(make.le(self.program.depth(self.op), end))
-        return Range(ZERO, end if enough else extent)
+        return Range(ZERO, simplify(make.minimum(end, extent)) if enough else extent)
 
     def _kept_loops(self, scope: str) -> Iterator[E.Var]:
         """Yield the variables of the loops around this stage that stand still while it runs."""
@@ -253,7 +256,7 @@ class _Inference:
         if not outside:
             return found
         if isinstance(first, E.Reduce) and not is_start:
-            return (*found[:-1], make.logical_and(found[-1], *outside))
+            return (*found[:-1], make.logical_and(*outside, found[-1]))
         return filled(found, outside)
 
 

@@ -42,7 +42,7 @@ class AtomicNest(Nest):
         updates = self._updates(body)
         if _has_threads(updates) and not _has_threads(first):
             first = _in_threads(first)
-        return Seq((first, updates))
+        return self._guarded(Seq((first, updates)), self.guards.get(None, ()))
 
     def _updates(self, body: Body) -> Stmt:
         """Return the updates: one for each value, or one for the join of what threads share out."""

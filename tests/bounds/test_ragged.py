@@ -91,3 +91,22 @@ def test_an_axis_fused_with_one_that_depends_on_it(refused) -> None:
     """,
     ):
         described(s, args)
+
+
+def test_a_part_of_an_axis_fused_with_one_that_depends_on_it(refused) -> None:
+    args, C = rows("axis")
+    s = te.create_schedule(C.op)
+    _, inner = s[C].split(C.op.axis[0], factor=2)
+    s[C].fuse(inner, C.op.reduce_axis[0])
+    with refused(
+        UnsupportedError,
+        """
+        fuse of 'i' and a reduce axis of 'C'
+          --> test_ragged.py:LINE
+           |     s[C].fuse(inner, C.op.reduce_axis[0])
+           |     ^
+          because: the extent of a reduce axis depends on other axes, which must be loops outside of it
+          legal: fuse axes whose extents depend on the same axes
+    """,
+    ):
+        described(s, args)

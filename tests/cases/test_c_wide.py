@@ -62,7 +62,7 @@ def test_a_temporary_of_more_bits_than_an_int32_on_cuda(n):
 
 
 def far(dtype):
-    """Return B[i] = A[i, n - 1 - i], symbolic, of which the last rows begin beyond what 32 bits count; and two arrays."""
+    """Return a schedule of B[i] = A[i, n - 1 - i], the shape that takes offsets beyond 32 bits, and B."""
     rows, columns = 5, 2**30 // np.dtype(dtype).itemsize
     m, n = te.var("m"), te.var("n")
     A = te.placeholder((m, n), dtype, name="A")

@@ -1,4 +1,4 @@
-"""Group D, further: what to do where lanes or threads share a reduction, a scatter, lanes and unrolled loops on CUDA."""
+"""Group D, further: reductions shared out by lanes and threads, scatters, lanes and unrolled loops on CUDA."""
 
 from __future__ import annotations
 
@@ -61,10 +61,12 @@ def counted(n, bins, split):
         places, count = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
         with ib.for_range(0, bins, name="b") as b:
             count[b] = 0
-        with ib.for_range(0, (n + split - 1) // split, name="o") as o:
-            with ib.for_range(0, split, name="i") as i:
-                with ib.if_scope(o * split + i < n):
-                    count[places[o * split + i]] = count[places[o * split + i]] + 1
+        with (
+            ib.for_range(0, (n + split - 1) // split, name="o") as o,
+            ib.for_range(0, split, name="i") as i,
+            ib.if_scope(o * split + i < n),
+        ):
+            count[places[o * split + i]] = count[places[o * split + i]] + 1
         return ib.get()
 
     return at, te.extern((bins,), [at], walk, name="count", dtype="int32")

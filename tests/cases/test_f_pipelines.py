@@ -184,7 +184,10 @@ def copying(length, scope):
     a = te.placeholder((length,), name="a")
     b = te.compute((length,), lambda i: a[i], name="b")
     row = {"strides": [1], "offset_factor": 1}
-    rows = {a: tir.decl_buffer((length,), "float32", **row), b: tir.decl_buffer((length,), "float32", scope=scope, **row)}
+    rows = {
+        a: tir.decl_buffer((length,), "float32", **row),
+        b: tir.decl_buffer((length,), "float32", scope=scope, **row),
+    }
 
     def body(ins, outs):
         ib = tir.ir_builder.create()
@@ -242,13 +245,13 @@ def two_accumulators(n, m):
         lambda x, y: (x[0] + y[0], x[1] * y[1]), lambda t, u: (te.const(0, t), te.const(1, u)), name="both"
     )
     S, P = te.compute((n,), lambda i: both((A[i, k], A[i, k]), axis=k, init=(1, 2)), name="both")
-    return A, S, P, te.compute((n,), lambda i: S[i] - P[i], name="B")
+    return A, S, te.compute((n,), lambda i: S[i] - P[i], name="B")
 
 
 @pytest.mark.parametrize("scope", ["local", "global"])
 def test_two_accumulators_of_one_loop(cpu, scope):
     """TL#994: 1 and 2 are two values, and each goes on from its own."""
-    A, S, P, B = two_accumulators(te.var("n"), te.var("m"))
+    A, S, B = two_accumulators(te.var("n"), te.var("m"))
     s = te.create_schedule(B.op)
     s[S].compute_at(s[B], s[B].split(B.op.axis[0], 4)[1])
     s[S].set_scope(scope)

@@ -1,4 +1,4 @@
-"""Group G, further: pairs that are cached and factored, copies made in any order, partial results read at two places."""
+"""Group G, further: pairs that are cached and factored, copies in any order, partial results read at two places."""
 
 from __future__ import annotations
 

@@ -56,3 +56,41 @@ def test_a_split_time_stops_at_the_last_step_that_is_needed(factor: int, steps: 
     for t in range(2, 9):
         want[t] = want[t - 1] + want[t - 2] + x[t]
     run(s, [X, D], {X: x}, {D: want[:steps, 2:4] * 2})
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 6])
+def test_time_goes_no_further_than_there_are_steps(steps: int) -> None:
+    """Row i reads the first min(i + 1, n) steps, of which there may be fewer than i + 1."""
+    x = np.arange(steps * 5, dtype="float32").reshape(steps, 5)
+    n = te.var("n")
+    X, state = te.placeholder((n, 5), name="X"), te.placeholder((n, 5), name="state")
+    first = te.compute((1, 5), lambda t, i: X[t, i], name="first")
+    new = te.compute((n, 5), lambda t, i: state[t - 1, i] + X[t, i], name="new")
+    S = te.scan(first, new, state, inputs=[X])
+    D = te.compute((5,), lambda i: _sum_below(te.min(i + 1, n), lambda k: S[k, i]), name="D")
+    sums = x.cumsum(0)
+    run(te.create_schedule(D.op), [X, D], {X: x}, {D: np.array([sums[: i + 1, i].sum() for i in range(5)], "float32")})
+
+
+def _sum_below(end, term):
+    k = te.reduce_axis((0, end), name="k")
+    return te.sum(term(k), axis=k)
+
+
+@pytest.mark.parametrize("length", [2, 8])
+def test_a_loop_longer_than_the_one_step_it_is_of_reads_no_other_step(length: int) -> None:
+    """A copy of a state in a step is of the step before, also where a loop bound to threads is longer."""
+    x = np.arange(15, dtype="float32").reshape(3, 5)
+    X, state = te.placeholder((3, 5), name="X"), te.placeholder((3, 5), name="state")
+    first = te.compute((1, 5), lambda t, i: X[t, i], name="first")
+    half = te.compute((3, 5), lambda t, i: state[t - 1, i] * 0.5, name="half")
+    new = te.compute((3, 5), lambda t, i: half[t, i] + X[t, i], name="new")
+    S = te.scan(first, new, state, inputs=[X])
+    s = te.create_schedule(S.op)
+    s.cache_read(state, "global", [half])
+    s[half].bind(s[half].split(half.op.axis[0], factor=length)[1], te.thread_axis("blockIdx.x"))
+    func = tecomp.lower(s, [X, S])
+    assert "[0, ax1] = scan[scan_idx, ax1]" in str(func)
+    result = np.zeros((3, 5), "float32")
+    interpret(func, x, result)
+    np.testing.assert_array_equal(result, [x[0], x[0] * 0.5 + x[1], (x[0] * 0.5 + x[1]) * 0.5 + x[2]])

@@ -62,9 +62,8 @@ def on_gpu(*sizes: Size, large: Size | None = None) -> Callable[[Callable[..., S
 def _entered(sizes: Sequence[Size], large: Size | None, gpu: bool) -> Any:
     def enter(make: Callable[..., Subject]) -> Callable[..., Subject]:
         assert make.__doc__ and make.__name__ not in PROGRAMS, make.__name__
-        PROGRAMS[make.__name__] = Program(
-            make, [_tuple(size) for size in sizes], [_tuple(size) for size in (large,) if size is not None], gpu
-        )
+        few, many = ([_tuple(size) for size in some] for some in (sizes, [] if large is None else [large]))
+        PROGRAMS[make.__name__] = Program(make, few, many, gpu)
         return make
 
     return enter

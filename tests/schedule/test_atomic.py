@@ -247,3 +247,24 @@ def test_the_guard_of_an_update_stays_above_it():
     out = np.full(3, 77, "f")
     interpret(tecomp.lower(s, [A, K, C], target="cuda"), a, b, out)
     np.testing.assert_array_equal(out, [np.dot(a[i : i + 3] + 1, b) for i in range(3)])
+
+
+@pytest.mark.parametrize("steps", [7, 8])
+def test_a_step_that_is_none_starts_nothing(steps):
+    """The steps of a scan in two loops, of which the last iteration may be no step: it is not begun either."""
+    W, state = te.placeholder((4, 4), name="W"), te.placeholder((steps, 4), name="state")
+    first = te.compute((1, 4), lambda t, i: W[0, i], name="first")
+    k = te.reduce_axis((0, 4), name="k")
+    new = te.compute((steps, 4), lambda t, i: te.max(state[t - 1, k] - W[k, i], axis=k), name="new")
+    S = te.scan(first, new, state, name="S")
+    s = create_schedule(S.op)
+    s[S].split(S.op.scan_axis, nparts=4)
+    s[new].parallel(k, reduce_update="atomic")
+    w = np.random.default_rng(0).integers(-9, 9, (4, 4)).astype("f")
+    want = np.zeros((steps, 4), "f")
+    want[0] = w[0]
+    for t in range(1, steps):
+        want[t] = (want[t - 1][:, None] - w).max(0)
+    out = np.full((steps, 4), 77, "f")
+    interpret(tecomp.lower(s, [W, S]), w, out)
+    np.testing.assert_array_equal(out, want)

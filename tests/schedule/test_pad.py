@@ -94,6 +94,17 @@ def test_what_would_change_the_result_is_left_out():
         np.testing.assert_allclose(got, want, rtol=1e-4)
 
 
+def test_a_condition_on_data_is_asked_of_what_exists():
+    """The interpreter checks that nothing beyond the end is read, by `where` neither."""
+    A, k = te.placeholder((5, 3), name="A"), te.reduce_axis((0, 5), "k")
+    C = te.compute((3,), lambda i: te.sum(A[k, i] * 2, axis=k, where=A[k, i] > 0), name="C")
+    s = create_schedule(C.op)
+    s[C].pad(k, 4)
+    a = np.random.default_rng(0).integers(-9, 9, (5, 3)).astype("f")
+    (found,) = computed(s, [A, C], [a], [(3,)])
+    np.testing.assert_array_equal(found, np.maximum(a, 0).sum(0) * 2)
+
+
 @pytest.mark.parametrize("place", ["root", "outer", "inner"])
 def test_a_stage_along_its_data(place):
     """A padded stage has whole vectors; its memory is larger, and readers see nothing of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tecomp import te, tir
+from tecomp.errors import UserError
 from tests.te.message import message, text
 
 A = te.placeholder((8, 8), name="A")
