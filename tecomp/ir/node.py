@@ -29,6 +29,8 @@ class Operators:
     def __rtruediv__(self, other: Any) -> Expr: return OPERATORS["div"](other, self)
     def __floordiv__(self, other: Any) -> Expr: return OPERATORS["floordiv"](self, other)
     def __rfloordiv__(self, other: Any) -> Expr: return OPERATORS["floordiv"](other, self)
+    def __pow__(self, other: Any) -> Expr: return OPERATORS["pow"](self, other)
+    def __rpow__(self, other: Any) -> Expr: return OPERATORS["pow"](other, self)
     def __mod__(self, other: Any) -> Expr: return OPERATORS["floormod"](self, other)
     def __rmod__(self, other: Any) -> Expr: return OPERATORS["floormod"](other, self)
     def __neg__(self) -> Expr: return OPERATORS["neg"](self)

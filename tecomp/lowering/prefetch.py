@@ -81,7 +81,7 @@ class _Ahead:
 
     def _region(self) -> list[Range]:
         """Return what one iteration of the loop reads of the tensor."""
-        nodes = (node for part in self.stage.evaluated() for node in walk(part))
+        nodes = (node for part in self._evaluated() for node in walk(part))
         reads = [node.indices for node in nodes if isinstance(node, E.TensorRead) and node.tensor is self.tensor]
         if not reads:
             raise not_read(self.view, self.tensor, self.leaf, self.location)
@@ -94,6 +94,12 @@ class _Ahead:
             self._hull(dict.fromkeys(read[number] for read in reads), running, extent)
             for number, extent in enumerate(shape)
         ]
+
+    def _evaluated(self) -> Iterator[Expr]:
+        """Yield all that reads tensors, the start of a reduction as if it ran in the loops of its updates."""
+        start, values = self.stage.start, self.stage.values
+        same = {} if start is None else {var: values[axis] for axis, var in start.loops.items() if var is not None}
+        return (substitute(part, same) for part in self.stage.evaluated())
 
     def _hull(self, reads: Iterable[Expr], running: dict[E.Var, Range], extent: Expr) -> Range:
         """Return from the least to the greatest of index expressions, cut to [0, extent) where that is known to cut."""

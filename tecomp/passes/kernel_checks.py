@@ -8,11 +8,11 @@ from ..arith.overlap import Overlap
 from ..errors import ScheduleError
 from ..ir import expr as E
 from ..ir.matrix import is_fragment
-from ..ir.stmt import Across, Alloc, Buffer, For, LoopKind, Stmt, Store
-from ..ir.visit import walk
+from ..ir.stmt import Across, Alloc, Buffer, Evaluate, For, LoopKind, Seq, Stmt, Store
+from ..ir.visit import rewrite, walk
 from .accesses import bound_vars, stored
 from .conflicts import reads_apart
-from .events import Events, Scope
+from .events import Events, Scope, is_barrier
 
 
 def check_kernel(root: Stmt) -> None:
@@ -108,9 +108,7 @@ def writer_tags(node: Alloc) -> frozenset[str]:
 
 def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -> None:
     """Refuse registers that one thread of `owners` fills and another reads."""
-    overlap = Overlap(owners, bound_vars(node.body).__contains__)
-    touches = Events([node.buffer]).first(node.body, Scope(varying=frozenset(owners)))
-    if reads_apart(overlap, node.buffer, touches):
+    if _keep_apart(node, owners):
         return
     name = node.buffer.name
     raise ScheduleError(
@@ -119,3 +117,23 @@ def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -
         legal=f"set_scope('shared') of {name}, or compute_at inside the loop bound to the thread",
         location=node.buffer.loc or node.loc,
     )
+
+
+def check_block_memory(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -> None:
+    """Refuse memory of a block, or of its threads, that one block of `owners` fills and another reads."""
+    if _keep_apart(node, owners):
+        return
+    name = node.buffer.name
+    raise ScheduleError(
+        f"{node.buffer.scope} buffer {name} read by another block",
+        because=f"the blocks of {', '.join(sorted(tags))} divide its elements, each in memory of its own",
+        legal=f"bind {name} to threads only, so that each block has all of it; or set_scope('global') of {name}",
+        location=node.buffer.loc or node.loc,
+    )
+
+
+def _keep_apart(node: Alloc, owners: Collection[E.Var]) -> bool:
+    """Return whether each owner reads only what it wrote. Barriers are no help: each has memory of its own."""
+    body = rewrite(node.body, stmts={Evaluate: lambda stmt: Seq(()) if is_barrier(stmt) else stmt})
+    touches = Events([node.buffer]).first(body, Scope(varying=frozenset(owners)))
+    return reads_apart(Overlap(owners, bound_vars(body).__contains__), node.buffer, touches)

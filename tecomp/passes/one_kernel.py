@@ -29,6 +29,7 @@ from ..lowering.living import ONE_KERNEL
 from .accesses import allocated, bound_vars, loaded, stored, uses
 from .conflicts import reads_apart
 from .events import GRID_BARRIER, Events, Scope, is_grid_barrier
+from .kernel_checks import check_block_memory, writer_tags
 from .one_launch import meeting
 
 Blocks = dict[str, E.Var]
@@ -97,11 +98,20 @@ def _kernel(stmt: Stmt, blocks: Blocks) -> Stmt:
             )
     inside = rewrite(stmt, stmts={Alloc: lambda node: node.body if node.buffer.scope == "global" else node})
     body = _Meetings(blocks).stmt(inside, []).stmt
+    _check_memory(stmt, body, blocks)
     for tag, var in reversed(blocks.items()):
         body = For(var, LoopKind.THREAD, body, tag, loc=stmt.loc or body.loc)
     for node in reversed(held):
         body = node.copy(body=body)
     return body
+
+
+def _check_memory(stmt: Stmt, merged: Stmt, blocks: Blocks) -> None:
+    """Raise ScheduleError where loops of `stmt` over living blocks divide memory among them of which another reads."""
+    tags = {node.buffer: writer_tags(node) & blocks.keys() for node in walk(stmt) if isinstance(node, Alloc)}
+    for node in walk(merged):
+        if isinstance(node, Alloc) and tags[node.buffer]:
+            check_block_memory(node, [blocks[tag] for tag in tags[node.buffer]], tags[node.buffer])
 
 
 class Step(NamedTuple):

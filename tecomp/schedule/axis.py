@@ -27,6 +27,11 @@ UNBEARABLE: Final[dict[tuple[str, AxisKind], str]] = {
     ("reorder", AxisKind.ORDERED): _STEP,
 }
 """What an axis of some kind cannot bear, and why."""
+_OTHERWISE: Final[dict[tuple[str, AxisKind], str]] = {
+    ("vectorize", AxisKind.REDUCE): "; or s.rfactor, for a data axis to vectorize",
+    ("parallel", AxisKind.REDUCE): '; reduce_update="atomic"; or s.rfactor, for a data axis to parallelize',
+}
+"""How what was asked can be had in another way."""
 
 _SAID: Final = {
     "parallel": "parallelize",
@@ -52,7 +57,8 @@ def leaf(stage: StageView, verb: str, axis: Any) -> IterVar:
         raise _taken(stage, verb, found)
     unbearable = UNBEARABLE.get((verb, found.kind)) or why_in_order(stage.state, verb, found)
     if unbearable:
-        raise cannot(verb, found, stage, unbearable, data_axes_of(stage))
+        legal = data_axes_of(stage) + _OTHERWISE.get((verb, found.kind), "")
+        raise cannot(verb, found, stage, unbearable, legal)
     return found
 
 

@@ -123,8 +123,8 @@ def unroll(stage: StageView, axis: IterVar) -> Change[None]:
 def parallel(stage: StageView, axis: IterVar, reduce_update: str = "") -> Change[None]:
     """Share the iterations of a loop out among the processor's threads.
 
-    One loop of a stage may be parallel. A loop that reduces may, where reduce_update="atomic" lets its iterations update
-    their element in memory one after the other, in any order.
+    One loop of a stage may be parallel. A loop that reduces may, where reduce_update="atomic" lets its iterations
+    update their element in memory one after the other, in any order.
 
         for i in range(n): ...    ->    for i in parallel(n): ...
     """

@@ -9,7 +9,7 @@ from ..dtype import BOOL
 from ..errors import UserTypeError
 from ..ir import make
 from ..ir.dtype_name import dtype_of
-from ..ir.node import Expr
+from ..ir.node import OPERATORS, Expr
 
 __all__ = [
     "abs",
@@ -198,6 +198,15 @@ copysign = _float_binary("copysign", "the magnitude of x with the sign of y", "t
 nextafter = _float_binary("nextafter", "the next float after x toward y", "x + 1")
 power = _float_binary("power", "x to the power y", "a product, or te.power(x.astype('float32'), y)", call="pow")
 pow = power
+
+
+def _to_the_power(x: Any, exponent: Any) -> Expr:
+    """Return x ** exponent; a square is a product, of integers too."""
+    base, to = make.pair(x, exponent)
+    return make.mul(base, base) if to is make.const(2, to.dtype) else power(base, to)
+
+
+OPERATORS["pow"] = _to_the_power
 
 
 def ldexp(x: Any, exponent: Any) -> Expr:

@@ -67,11 +67,15 @@ class Reducer:
         self._combinations: dict[tuple[DType, ...], Combination] = {}
         self.__doc__ = doc or type(self).__doc__
 
-    def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *more: Any) -> Any:
+    def __call__(self, expr: Any, *values: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
         """Return the reduction of `expr` over `axis`, or the join of plain values."""
-        if not _are_axes(axis):
-            given = [value for value in (axis, where, init) if value is not None]
-            return self._join([expr, *given, *more])
+        given = {"axis": axis, "where": where, "init": init}
+        named = {name: value for name, value in given.items() if value is not None}
+        if named or (values and _are_axes(values[0])):
+            return self._fold(expr, *values, **named)
+        return self._join([expr, *values])
+
+    def _fold(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
         axes = self._axes(axis)
         sources = tuple(map(make.convert, expr)) if isinstance(expr, (tuple, list)) else (make.convert(expr),)
         self._check_count(len(sources))
@@ -139,6 +143,12 @@ class Reducer:
         return typed
 
     def _axes(self, axis: Any) -> Axes:
+        if not _are_axes(axis):
+            raise UserTypeError(
+                f"te.{self.name} over {plain(axis) if isinstance(axis, Expr) else axis!r}",
+                because="that is no axis to fold over" if axis is not None else "where= and init= are of a reduction",
+                legal="axis=te.reduce_axis((0, n))",
+            )
         axes: Axes = (axis,) if isinstance(axis, IterVar) else tuple(axis)
         asked = f"te.{self.name} over {', '.join(a.name for a in axes) or 'no axis'}"
         if not axes:
@@ -271,9 +281,10 @@ def _first_extreme(ahead: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tup
 
 
 class _ArgReducer(Reducer):
-    def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None, *more: Any) -> Any:
+    def __call__(self, expr: Any, *values: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
         """Return the (index, value) reductions of a pair, or of one expression over one axis, whose index it takes."""
-        pair = (axis, expr) if isinstance(axis, IterVar) and not isinstance(expr, (tuple, list)) else expr
+        over = values[0] if values else axis
+        pair = (over, expr) if isinstance(over, IterVar) and not isinstance(expr, (tuple, list)) else expr
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise UserTypeError(
                 f"te.{self.name} of {expr!r}",
@@ -287,7 +298,7 @@ class _ArgReducer(Reducer):
                 because=f"it is {index.dtype}",
                 legal="an integer, then the value",
             )
-        return super().__call__(pair, axis, where, init, *more)
+        return super().__call__(pair, *values, axis=axis, where=where, init=init)
 
 
 _PAIRS = (

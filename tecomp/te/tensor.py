@@ -67,14 +67,17 @@ class Tensor(Operators):
         raise no_sequence(self)
 
     def __eq__(self, other: object) -> Any:
-        """Answer whether both are one tensor; a tensor of no dimensions beside a number is compared by value."""
-        if self.ndim == 0 and not isinstance(other, Tensor):
+        """Answer whether both are one tensor; one of no dimensions is compared by value with numbers and its like.
+
+        Python's truth of such a comparison is whether both are one tensor, as of every == of expressions.
+        """
+        if self.ndim == 0 and not (isinstance(other, Tensor) and other.ndim):
             return make.eq(self, other)
         return self is other
 
     def __ne__(self, other: object) -> Any:
         """Answer the opposite of ==."""
-        if self.ndim == 0 and not isinstance(other, Tensor):
+        if self.ndim == 0 and not (isinstance(other, Tensor) and other.ndim):
             return make.ne(self, other)
         return self is not other
 

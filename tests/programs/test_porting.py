@@ -74,7 +74,7 @@ def test_vector_addition_for_a_gpu():
     bx, tx = s[C].split(C.op.axis[0], factor=64)
     s[C].bind(bx, te.thread_axis("blockIdx.x"))
     s[C].bind(tx, te.thread_axis("threadIdx.x"))
-    tgt = tvm.target.Target("cuda -arch=sm_80", host="llvm")
+    tgt = tvm.target.Target("cuda", host="llvm")
     fadd = tvm.build(s, [A, B, C], tgt, name="myadd")
     assert "__global__" in fadd.imported_modules[0].get_source()
     if not tvm.cuda(0).exist:

@@ -20,7 +20,7 @@ def test_vectorize_of_a_reduce_axis(chain, refused):
            |     chain.s[chain.C].vectorize(chain.k)
            |     ^
           because: its iterations combine into one element, so they cannot run at once
-          legal: a data axis of 'C': i
+          legal: a data axis of 'C': i; or s.rfactor, for a data axis to vectorize
     """,
     ):
         chain.s[chain.C].vectorize(chain.k)
@@ -35,7 +35,7 @@ def test_parallel_of_a_reduce_axis(chain, refused):
            |     chain.s[chain.C].parallel(chain.k)
            |     ^
           because: its iterations combine into one element, so they cannot run at once
-          legal: a data axis of 'C': i
+          legal: a data axis of 'C': i; reduce_update="atomic"; or s.rfactor, for a data axis to parallelize
     """,
     ):
         chain.s[chain.C].parallel(chain.k)
@@ -53,7 +53,7 @@ def test_parallel_of_a_full_reduction(chain, refused):
            |     s[S].parallel(r)
            |     ^
           because: its iterations combine into one element, so they cannot run at once
-          legal: a serial or an unrolled loop
+          legal: a serial or an unrolled loop; reduce_update="atomic"; or s.rfactor, for a data axis to parallelize
     """,
     ):
         s[S].parallel(r)
@@ -69,7 +69,7 @@ def test_vectorize_of_a_piece_of_a_reduce_axis(chain, refused):
            |     chain.s[chain.C].vectorize(ki)
            |     ^
           because: its iterations combine into one element, so they cannot run at once
-          legal: a data axis of 'C': i
+          legal: a data axis of 'C': i; or s.rfactor, for a data axis to vectorize
     """,
     ):
         chain.s[chain.C].vectorize(ki)

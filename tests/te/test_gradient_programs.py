@@ -280,7 +280,7 @@ def test_an_operation_whose_inside_is_not_known() -> None:
     Y = te.compute((3,), lambda i: E[i] * X[i], name="Y")
     assert message(lambda: te.gradient(Y, [X])) == text(
         f"te.gradient of 'Y': through 'E' ({E.op.loc})",
-        "it is a ExternOp, whose inside is not known",
+        "it comes from ExternOp, whose inside is not known",
         "a gradient by its results, a te.compute in its place",
     )
     (grad,) = te.gradient(Y, [E], head=tensor("head", 3))

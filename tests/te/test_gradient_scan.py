@@ -251,6 +251,6 @@ def test_a_scan_within_a_step() -> None:
     S = te.scan(te.compute((1, n), lambda t, i: X[0, i]), new, outer, name="wide")
     assert message(lambda: te.gradient(S, [X])) == text(
         f"te.gradient of 'wide': through 'deep' ({deep.op.loc})",
-        "it is a ScanOp within the steps of scan 'wide'",
+        "ScanOp is met within the steps of scan 'wide'",
         "stages of te.compute there",
     )

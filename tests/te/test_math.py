@@ -159,3 +159,12 @@ def test_cast() -> None:
         "no element type has that name",
         "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, vectors: float32x4",
     )
+
+
+def test_to_the_power() -> None:
+    """A square is a product; other powers are te.power."""
+    x, n = te.var("x", "float32"), te.var("n", "int32")
+    assert x**2 is x * x
+    assert n**2 is n * n
+    assert x**0.5 is te.power(x, 0.5)
+    assert 2.0**x is te.power(te.const(2.0, "float32"), x)

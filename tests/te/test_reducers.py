@@ -122,6 +122,12 @@ def test_plain_values_are_joined() -> None:
     assert te.max(3, 4) is te.const(4)
 
 
+def test_a_reduction_in_the_order_of_its_arguments() -> None:
+    k = axis()
+    assert te.sum(I8[k], k, k > 1, I8[0]) is te.sum(I8[k], axis=k, where=k > 1, init=I8[0])
+    assert te.argmax((k, I8[k]), k, k > 1)[0] is te.argmax((k, I8[k]), axis=k, where=k > 1)[0]
+
+
 def test_ones_own_reducer() -> None:
     k = axis()
     hypot = te.comm_reducer(lambda x, y: te.sqrt(x * x + y * y), lambda t: te.const(0, t), name="hypot")
@@ -167,6 +173,18 @@ DATA = te.compute((8,), lambda i: I8[i]).op.axis[0]
         (
             lambda: te.sum(I8[K], axis=[]),
             text("te.sum over no axis", "it has nothing to fold", "one te.reduce_axis or more"),
+        ),
+        (
+            lambda: te.sum(I8[K], axis=3),
+            text("te.sum over 3", "that is no axis to fold over", "axis=te.reduce_axis((0, n))"),
+        ),
+        (
+            lambda: te.sum(I8[K], axis=i),
+            text("te.sum over i", "that is no axis to fold over", "axis=te.reduce_axis((0, n))"),
+        ),
+        (
+            lambda: te.max(I8[K], init=I8[K]),
+            text("te.max over None", "where= and init= are of a reduction", "axis=te.reduce_axis((0, n))"),
         ),
         (lambda: te.sum(I8[K], axis=[K, K]), text("te.sum over k, k", "'k' is named twice", "each axis once")),
         (

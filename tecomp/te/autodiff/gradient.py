@@ -74,7 +74,7 @@ def _spread(reverse: Reverse, op: Operation) -> None:
     elif any(reverse.adjoint(tensor) is not None for tensor in op.outputs):
         raise UserError(
             through(reverse.asked, op),
-            because=f"it is a {type(op).__name__}, whose inside is not known",
+            because=f"it comes from {type(op).__name__}, whose inside is not known",
             legal="a gradient by its results, a te.compute in its place",
         )
 

@@ -64,7 +64,7 @@ def _check_body(outer: Reverse, scan: ScanOp) -> None:
         if not isinstance(op, ComputeOp):
             raise UserError(
                 through(outer.asked, op),
-                because=f"it is a {type(op).__name__} within the steps of scan '{scan.name}'",
+                because=f"{type(op).__name__} is met within the steps of scan '{scan.name}'",
                 legal="stages of te.compute there",
             )
 
