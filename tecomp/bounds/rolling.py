@@ -28,8 +28,8 @@ from .run_over import ONE, ZERO, Bounds, StageBounds
 from .window import Move, Rolling
 
 
-def rolling_of(stage: StageBounds, program: Program, bounds: Bounds) -> Rolling:
-    """Return how the stage rolls; ScheduleError where its window does not move as it must."""
+def rolling_of(stage: StageBounds, program: Program, bounds: Bounds) -> Rolling | None:
+    """Return how the stage rolls; None in a loop of one iteration; ScheduleError where its window moves otherwise."""
     return _Window(stage, program, bounds).rolling()
 
 
@@ -38,18 +38,22 @@ class _Window:
 
     def __init__(self, stage: StageBounds, program: Program, bounds: Bounds) -> None:
         self.stage, self.program, self.bounds = stage, program, bounds
-        around = ((place, bounds[place.op].loops[place.axis]) for place in program.placement.path(stage.op))
+        around = [(place, bounds[place.op].loops[place.axis]) for place in program.placement.path(stage.op)]
+        self.once = bool(around) and around[-1][1] is None
+        """Whether the loop at which it is computed has one iteration."""
         self.places = {var: place for place, var in around if var is not None}
         kinds = [bounds[place.op].state.mark(place.axis).kind for place in self.places.values()]
         apart = [number + 1 for number, kind in enumerate(kinds) if kind not in IN_ORDER]
         self.loops = list(self.places)[apart[-1] if apart else 0 :]
         """The loops around the stage whose iterations follow each other, inside of all others; outermost first."""
 
-    def rolling(self) -> Rolling:
+    def rolling(self) -> Rolling | None:
         """Return how it moves; ScheduleError where it stands still, jumps, or its loops do not run in order."""
         coefficients = [self._coefficients(number) for number in range(len(self.stage.region))]
         moves = [self._move(number, found) for number, found in enumerate(coefficients)]
         starts = {number: self.loops.index(move.loops[0]) for number, move in enumerate(moves) if move is not None}
+        if not starts and self.once:
+            return None
         if not starts:
             raise self._refused(self._apart())
         dimension = min(starts, key=starts.__getitem__)

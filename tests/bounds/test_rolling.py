@@ -214,3 +214,15 @@ def test_on_a_gpu():
     c = cupy.zeros((32, 64), "float32")
     tecomp.build(s, [A, C], target="cuda")(a, c)
     np.testing.assert_allclose(c.get(), sums(a.get()), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_loop_of_few_iterations(n):
+    """In one iteration there is nothing to roll, and the schedule is the same."""
+    A, B, C = window(n + 2, 6)
+    s = create_schedule(C.op)
+    s[B].compute_at(s[C], C.op.axis[0])
+    s[B].rolling_buffer()
+    a = np.random.default_rng(n).standard_normal((n + 2, 6)).astype("f")
+    (c,) = computed(s, [A, C], [a], [(n, 4)])
+    np.testing.assert_allclose(c, sums(a), rtol=1e-5, atol=1e-5)

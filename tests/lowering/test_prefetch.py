@@ -91,3 +91,25 @@ def test_lanes_outside_of_the_loop() -> None:
     a, c = np.arange(160, dtype="float32").reshape(8, 20), np.zeros((8, 20), "float32")
     tecomp.build(s, [A, C])(a, c)
     np.testing.assert_array_equal(c, a + 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 7])
+def test_what_a_reduction_starts_from(n: int) -> None:
+    """The start runs in loops of its own where a loop over the elements is inside one that reduces."""
+    A, k = te.placeholder((9, n), name="A"), te.reduce_axis((0, 9), name="k")
+    C = te.compute((n,), lambda i: te.sum(A[k, i], axis=k, init=A[i // 2, i]), name="C")
+    a = np.random.default_rng(0).integers(0, 9, (9, n)).astype("float32")
+    for leaf in range(3):
+        s = te.create_schedule(C.op)
+        outer, inner = s[C].split(C.op.axis[0], factor=2)
+        s[C].reorder(outer, k, inner)
+        if not _has_one_iteration(n, leaf):
+            s[C].prefetch(A, s[C].leaf_iter_vars[leaf], 1)
+        c = np.full(n, -1, "float32")
+        interpret(tecomp.lower(s, [A, C]), a, c)
+        np.testing.assert_array_equal(c, a.sum(0) + a[np.arange(n) // 2, np.arange(n)])
+
+
+def _has_one_iteration(n: int, leaf: int) -> bool:
+    """Return whether the loop over pairs, the one that reduces, or that over a pair is trivial: a refusal of its own."""
+    return [n <= 2, False, n == 1][leaf]

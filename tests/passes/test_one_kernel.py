@@ -216,6 +216,23 @@ def f(A: out[f32[n, 8]]):
         for i in thread('blockIdx.x', 8):
             A[t, i] = T[0, 7 - i]
 """
+PARTS = """
+def f(X: f32[8], A: out[f32[n, 8]]):
+    W = alloc(f32[8], '{scope}')
+    for i in thread('blockIdx.x', 2):
+        for j in thread('threadIdx.x', 4):
+            W[i * 4 + j] = X[i * 4 + j]
+    for t in range(n, pragmas=[('one_kernel', 'blockIdx.x=2 threadIdx.x=4')]):
+        for i in thread('blockIdx.x', 2):
+            for j in thread('threadIdx.x', 4):
+                A[t, i * 4 + j] = W[{read}]
+"""
+
+
+@pytest.mark.parametrize(("scope", "read"), [("local", "i * 4 + j"), ("shared", "i * 4 + 3 - j"), ("global", "j")])
+def test_each_block_has_what_it_wrote_itself(scope, read):
+    func = launch.run(parse(PARTS.format(scope=scope, read=read)), Target.of("cuda"))
+    assert sum(isinstance(node, Launch) for node in walk(func.body)) == 1
 
 
 def test_memory_that_the_steps_share_is_the_grids():
@@ -249,6 +266,28 @@ def test_memory_that_the_steps_share_is_the_grids():
                |     ^
               because: its shape (t, 8) changes from step to step, and a kernel allocates no memory
               legal: a stage of constant shape in each step, or no env_threads
+            """,
+        ),
+        (
+            PARTS.format(scope="shared", read="4 - i * 4 + j"),
+            """
+            shared buffer W read by another block
+              --> test_one_kernel.py:LINE
+               |     launch.run(parse(source), Target.of("cuda"))
+               |     ^
+              because: the blocks of blockIdx.x divide its elements, each in memory of its own
+              legal: bind W to threads only, so that each block has all of it; or set_scope('global') of W
+            """,
+        ),
+        (
+            PARTS.format(scope="local", read="i * 4 + 3 - j"),
+            """
+            local buffer W read by another thread
+              --> test_one_kernel.py:LINE
+               |     launch.run(parse(source), Target.of("cuda"))
+               |     ^
+              because: the threads of threadIdx.x divide its elements, each in registers of its own
+              legal: set_scope('shared') of W, or compute_at inside the loop bound to the thread
             """,
         ),
     ],

@@ -55,6 +55,16 @@ def test_rank_0_stands_for_its_element() -> None:
     assert (Z is None) is False and (Z == None) is False  # noqa: E711
 
 
+def test_two_of_rank_0_are_compared_by_value() -> None:
+    """In a formula, also with itself, which a NaN is not equal to; Python's truth is whether they are one tensor."""
+    other = te.placeholder((), "int32", name="Y")
+    assert (Z == other) is (Z() == other()) and (Z != other) is (Z() != other())
+    assert isinstance(Z == Z, E.Eq)
+    assert (bool(Z == Z), bool(Z == other), bool(Z != Z), bool(Z != other)) == (True, False, False, True)
+    assert Z in (other, Z) and other not in (A, Z)
+    assert (A == Z) is False and (Z == A) is False
+
+
 def test_operations_record_the_users_line() -> None:
     B = te.compute((4,), lambda i: 1.0)
     assert B.op.loc.source() == "B = te.compute((4,), lambda i: 1.0)"
