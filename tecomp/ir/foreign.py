@@ -52,6 +52,12 @@ def is_opaque(node: Any) -> bool:
     return is_matrix_call(node) or is_atomic(node) or (found is not None and found.kind not in PURE)
 
 
+def gives_nothing(node: Any) -> bool:
+    """Return whether `node` is a call that is made for what it does, and has no value."""
+    found = foreign(node.name) if isinstance(node, Call) else None
+    return is_matrix_call(node) or is_atomic(node) or (found is not None and found.kind == "call_packed")
+
+
 def has_effect(root: Expr) -> bool:
     """Return whether evaluating `root` may do more than give a value."""
     return any(is_opaque(node) for node in walk(root))

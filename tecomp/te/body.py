@@ -9,7 +9,7 @@ from ..errors import UserError, UserTypeError
 from ..ir import make
 from ..ir.axis import IterVar
 from ..ir.expr import Reduce, Var
-from ..ir.foreign import is_opaque
+from ..ir.foreign import gives_nothing
 from ..ir.node import Expr
 from ..ir.visit import walk
 from .axis import ReduceAxis
@@ -92,11 +92,11 @@ def _check_axes(asked: str, root: Expr, own: set[Var]) -> None:
                 because="a reduction is the whole of a compute: it has loops of its own",
                 legal="a te.compute for the reduction, and one that reads it",
             )
-        if is_opaque(node):
+        if gives_nothing(node):
             raise UserError(
                 f"{asked}: {node!r} in the formula",
-                because="the call may do anything, and a schedule computes a formula as often and where it likes",
-                legal="tir.call_pure_extern, tir.call_llvm_pure_intrin; or te.extern, which makes the call once",
+                because="the call gives no value: what it does, it does to arrays",
+                legal="te.extern, which passes arrays; tir.call_pure_extern of a C function",
             )
         if isinstance(node, Var) and node.extent is not None and node not in own:
             raise UserError(

@@ -12,6 +12,7 @@ from ..ir.stmt import Alloc, Evaluate, Stmt, Store
 from ..ir.visit import rewrite, walk
 from ..location import caller
 from .buffer import DeclaredBuffer
+from .statement_ranges import check_elements
 
 Buffers = list[DeclaredBuffer]
 
@@ -20,6 +21,7 @@ def statement(asked: str, made: Any, ins: Buffers, outs: Buffers) -> Stmt:
     """Return what the function of a te.extern made as a statement that is known to be possible."""
     body = _reading(_made(asked, made), ins)
     _check_memory(asked, body, ins, outs)
+    check_elements(asked, body)
     return body
 
 

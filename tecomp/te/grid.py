@@ -90,7 +90,7 @@ def _domain(var: E.Var, spans: Spans) -> tuple[range, list[Expr]] | None:
     if isinstance(var.min, E.Const) and isinstance(var.extent, E.Const):
         return range(int(var.min.value), int(var.min.value + var.extent.value)), []
     used = [node for end in (var.min, var.extent) for node in walk(end)]
-    if any(isinstance(node, E.TensorRead) for node in used):
+    if any(isinstance(node, (E.TensorRead, E.Load)) for node in used):
         return None
     if any(isinstance(node, E.Var) and node.extent is not None for node in used):
         return _dependent_domain(var, var.min, var.extent)

@@ -20,7 +20,7 @@ DIVISIONS = (E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
 
 
 class Access(NamedTuple):
-    """A TensorRead or an integer division, evaluated only where all guards hold."""
+    """What is looked for, such as a TensorRead or an integer division, evaluated only where all guards hold."""
 
     node: Expr
     guards: Guards
@@ -44,12 +44,12 @@ def operands_first(root: Expr) -> list[Expr]:
     return order
 
 
-def accesses(root: Expr) -> Iterator[Access]:
-    """Yield the accesses of `root`, each with the conditions that protect it, once for each such set."""
+def accesses(root: Expr, kinds: tuple[type[Expr], ...] = (E.TensorRead, *DIVISIONS)) -> Iterator[Access]:
+    """Yield the expressions of these kinds in `root`, each with the conditions that protect it, once a set of them."""
     contexts: dict[Expr, dict[Guards, None]] = {root: {(): None}}
     for node in reversed(operands_first(root)):
         here = contexts.pop(node, {})
-        if isinstance(node, (E.TensorRead, *DIVISIONS)):
+        if isinstance(node, kinds):
             yield from (Access(node, guards) for guards in here)
         for below, extra in _guarded_operands(node):
             _extend(contexts.setdefault(below, {}), here, extra)

@@ -119,7 +119,7 @@ SCOPES = section(
     scope shared :: launched(t, D); t[B].compute_at(t[D], D.op.axis[0]); t[B].set_scope("shared"); check(t, [A, D], less, GPU)
     scope shared.dyn :: launched(t, D); t[B].compute_at(t[D], D.op.axis[0]); t[B].set_scope("shared.dyn"); check(t, [A, D], less, GPU)
     scope local :: launched(t, D); t[B].compute_at(t[D], D.op.axis[1]); t[B].set_scope("local"); check(t, [A, D], less, GPU)
-    scope warp :: launched(t, D); t[B].compute_at(t[D], D.op.axis[0]); t[B].set_scope("warp"); x = te.thread_axis("threadIdx.x"); t[B].bind(B.op.axis[1], x); check(t, [A, D], less, GPU)
+    scope warp :: X = te.placeholder((4, 32), name="X"); Y = te.compute((4, 32), lambda i, j: X[i, j] + 1, name="Y"); Z = te.compute((4, 32), lambda i, j: Y[i, 31 - j], name="Z"); w = te.create_schedule(Z.op); w[Z].bind(Z.op.axis[0], te.thread_axis("blockIdx.x")); w[Z].bind(Z.op.axis[1], te.thread_axis("threadIdx.x")); w[Y].compute_at(w[Z], Z.op.axis[0]); w[Y].set_scope("warp"); w[Y].bind(Y.op.axis[1], te.thread_axis("threadIdx.x")); check(w, [X, Z], lambda x: (x + 1)[:, ::-1], GPU)
     scope texture :: t[B].set_scope("texture")
     scope amx.tmm :: t[B].set_scope("amx.tmm")
     scope m16n8k8.matrixA :: t[B].set_scope("m16n8k8.matrixA")

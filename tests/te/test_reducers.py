@@ -179,8 +179,8 @@ DATA = te.compute((8,), lambda i: I8[i]).op.axis[0]
             text("te.sum over 3", "that is no axis to fold over", "axis=te.reduce_axis((0, n))"),
         ),
         (
-            lambda: te.sum(I8[K], axis=i),
-            text("te.sum over i", "that is no axis to fold over", "axis=te.reduce_axis((0, n))"),
+            lambda: te.sum(I8[K], axis=te.var("v")),
+            text("te.sum over 'v'", "that is no axis to fold over", "axis=te.reduce_axis((0, n))"),
         ),
         (
             lambda: te.max(I8[K], init=I8[K]),
