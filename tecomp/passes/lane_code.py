@@ -13,7 +13,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
 from ..ir.subst import fresh_loops, substitute_stmt
 from ..ir.visit import walk
-from .accesses import loaded, stored, uses
+from .accesses import joined_across, loaded, stored, uses
 from .lane_expr import LaneExprs, Wide, all_lanes, both, opposite, some_lane
 
 
@@ -146,7 +146,7 @@ class LaneCode:
     def alloc(self, node: Alloc) -> Stmt:
         """A buffer of its own for each lane: another, innermost dimension, along which lanes lie side by side."""
         old = node.buffer
-        if any(self.expr(extent).dtype.lanes > 1 for extent in old.shape):
+        if joined_across(node) or any(self.expr(extent).dtype.lanes > 1 for extent in old.shape):
             raise _PerLaneError
         lanes = make.const(self.lanes, INDEX)
         strides = None if old.strides is None else (*(s * lanes for s in old.strides), make.const(1, INDEX))

@@ -15,7 +15,7 @@ from tecomp.ir.stmt import Across, Alloc
 from tecomp.ir.syntax import SHUFFLES
 from tecomp.ir.text import text
 from tecomp.ir.visit import walk
-from tecomp.passes import across, barrier, launch, simplify
+from tecomp.passes import across, barrier, launch, simplify, vectorize
 from tests.goldens import Golden
 from tests.passes.programs import GPU, same_results
 
@@ -181,6 +181,25 @@ def f(A: f32[n], B: out[f32[()]]):
         golden(text(after))
     for func in (device, after):
         same_results(loops, func, n=n)
+
+
+def test_lanes_join_one_after_the_other() -> None:
+    """The part that threads join is one value; a lane dimension around it would join only the first lane's."""
+    loops = parse(f"""
+def f(A: f32[6, 8, 4], B: out[f32[6, 4]]):
+    for i in thread('blockIdx.x', 6):
+        for v in vectorized(4):
+            B_part: f32
+            with across(['threadIdx.x'], {SUM}):
+                for t in thread('threadIdx.x', 8):
+                    B_part = B_part + A[i, t, v]
+            B[i, v] = B_part
+""")
+    in_turn = vectorize.run(loops, GPU)
+    assert "for v in range(4):" in text(in_turn)
+    assert [node.buffer.shape for node in walk(in_turn.body) if isinstance(node, Alloc)] == [()]
+    device = barrier.run(across.run(simplify.run(launch.run(in_turn, GPU), GPU), GPU), GPU)
+    same_results(loops, device)
 
 
 def test_of_nothing() -> None:
