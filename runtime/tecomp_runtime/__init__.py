@@ -9,7 +9,7 @@ from .errors import CallError as CallError
 from .errors import LaunchError as LaunchError
 from .errors import NotCompact as NotCompact
 from .errors import OutOfMemoryError as OutOfMemoryError
-from .function import BuiltFunction as Module
+from .function import BuiltFunction as BuiltFunction
 from .kernel import Kernel as Kernel
 from .package import load_module as load_module
 from .packed import register_func as register_func

@@ -67,13 +67,15 @@ def _carried(loop: For) -> list[Carried]:
     found: list[Carried] = []
     top = in_order(loop.body)
     for number, store in enumerate(top):
-        kept = isinstance(store, Store) and store.buffer.scope == "global" and store.buffer not in given_away
-        if kept and store.mask is make.TRUE:
-            steps = {load: step for load in loads if (step := _steps_later(store, load, loop.var))}
-            if _read_at_once(store, loop.var, steps, top[number + 1 :]):
-                continue
-            if steps and all(other is store or _never_meet(store, other, inner) for other in stores):
-                found.append(Carried(store, steps))
+        if not isinstance(store, Store) or store.mask is not make.TRUE:
+            continue
+        if store.buffer.scope != "global" or store.buffer in given_away:
+            continue
+        steps = {load: step for load in loads if (step := _steps_later(store, load, loop.var))}
+        if _read_at_once(store, loop.var, steps, top[number + 1 :]):
+            continue
+        if steps and all(other is store or _never_meet(store, other, inner) for other in stores):
+            found.append(Carried(store, steps))
     return found
 
 

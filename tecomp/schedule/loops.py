@@ -108,7 +108,7 @@ def tile(
 
 def _split(
     stage: StageView, axis: IterVar, factor: Any, nparts: Any, whole: bool = False
-) -> Change[tuple[IterVar, IterVar]]:
+) -> tuple[StageState, tuple[IterVar, IterVar]]:
     parent = plain_leaf(stage, "split", axis)
     if (factor is None) == (nparts is None):
         count = "neither" if factor is None else "both"
@@ -154,7 +154,7 @@ def _length(stage: StageView, axis: IterVar, length: Any) -> Expr:
     return value
 
 
-def _singleton(state: StageState) -> Change[IterVar]:
+def _singleton(state: StageState) -> tuple[StageState, IterVar]:
     axis = single_axis()
     relations = (*state.relations, Singleton(axis))
     return state.replace(axes=(*state.axes, axis), leaves=(axis, *state.leaves), relations=relations), axis
@@ -166,7 +166,7 @@ def single_axis() -> IterVar:
     return IterVar(Range(zero, one), Var("singleton", INT32, zero, one), AxisKind.DATA)
 
 
-def _fuse(state: StageState, outer: IterVar, inner: IterVar) -> Change[IterVar]:
+def _fuse(state: StageState, outer: IterVar, inner: IterVar) -> tuple[StageState, IterVar]:
     fused = fused_axis(outer, inner)
     return _replaced(state, Fuse(outer, inner, fused)), fused
 

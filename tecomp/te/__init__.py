@@ -39,10 +39,9 @@ __all__ = [
     "AXIS_SEPARATOR",
     "ComputeOp", "ExternOp", "HybridOp", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Select", "Stage",
     "Tensor", "TensorComputeOp", "TensorIntrin", "TensorSlice",
-    "all", "any", "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "default_schedule",
-    "extern",
-    "extern_primfunc", "gradient", "hybrid", "if_then_else",
-    "infinity", "likely", "max", "max_value", "min", "min_value", "nan", "placeholder", "prod", "reduce_axis",
+    "all", "any", "argmax", "argmin", "comm_reducer", "compute", "const", "create_schedule", "decl_tensor_intrin",
+    "default_schedule", "extern", "extern_primfunc", "gradient", "hybrid", "if_then_else", "infinity",
+    "likely", "max", "max_value", "min", "min_value", "nan", "placeholder", "prod", "reduce_axis",
     "scan", "size_var", "sum", "tag_scope", "thread_axis", "var",
 ]  # fmt: skip
 __all__ += _math.__all__
