@@ -21,6 +21,7 @@ from ..ir.visit import walk
 from ..schedule.mark import CONSTANT_EXTENT, check_extent
 from ..te.extern_op import ExternOp
 from ..te.tensor import ComputeOp, Operation, ScanOp
+from ..te.tensor_compute import TensorComputeOp
 from . import predicate
 from .attach import Place
 from .cover import check_covered
@@ -137,9 +138,12 @@ class _Inference:
         if isinstance(self.op, ScanOp):
             steps = self._dimension([indices[0] for _, indices in readers], shape[0], kept)
             return (self._prefix(steps, shape[0]), *whole[1:])
+        by_intrinsic = self.op.within if isinstance(self.op, TensorComputeOp) else ()
         return tuple(
-            self._dimension([indices[number] for _, indices in readers], window.extent, kept)
-            for number, window in enumerate(self._padded(whole))
+            whole[number]
+            if axis in by_intrinsic
+            else self._dimension([indices[number] for _, indices in readers], window.extent, kept)
+            for number, (axis, window) in enumerate(zip(data_axes(self.op), self._padded(whole), strict=True))
         )
 
     def _padded(self, region: tuple[Range, ...]) -> tuple[Range, ...]:

@@ -19,6 +19,7 @@ from ..ir.parse_expr import ExprReader, SourceText
 from ..ir.stmt import Buffer
 from ..ir.visit import rewrite_expr
 from ..te.axis import reduce_axis
+from ..te.element import read
 from ..te.reducers import PREDEFINED, Reducer
 from ..te.tensor import Tensor
 
@@ -74,9 +75,7 @@ class Body:
 
     def expr(self, node: ast.expr) -> Expr:
         """Return an expression that reads tensors."""
-        return rewrite_expr(
-            self.read(node), {E.Load: lambda load: E.TensorRead(self.tensors[load.buffer], load.indices)}
-        )
+        return rewrite_expr(self.read(node), {E.Load: lambda load: read(self.tensors[load.buffer], load.indices)})
 
     def value(self, formula: Formula) -> Any:
         """Return what a formula gives: an expression, a tuple of them, a reduction."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .. import te
 from ..dtype import INT32, DType
-from ..errors import UserTypeError
+from ..errors import TecompError, UserTypeError
 from ..ir import expr as E
 from ..ir.node import Expr, Operators
 from ..ir.parse_expr import ExprReader, ParseError, SourceText, python_tree
@@ -17,8 +17,8 @@ from ..schedule.primitive import PRIMITIVES
 from ..schedule.schedule import Schedule, Stage
 from ..te.reducers import Combination, Reducer, folding
 from ..te.tensor import Operation, Tensor
-from ..te.tensor_intrin import TensorIntrin
 from .formula import Body, Formula, elements
+from .intrinsics import by_intrinsic, declared
 from .statements import operation
 
 _OPERATORS: Final[dict[type[ast.AST], Callable[..., Any]]] = {
@@ -70,6 +70,15 @@ class _Reader:
         self.scope: dict[str, Any] = {"te": _Te()} if scope is None else dict(scope)
 
     def statement(self, node: ast.stmt) -> None:
+        """Evaluate one; ParseError for what Python itself refuses of its values, as it does where they do not fit."""
+        try:
+            self._statement(node)
+        except TecompError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+            raise self.source.error(node, f"{type(error).__name__}: {error}", "what te.save gave") from error
+
+    def _statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.FunctionDef):
             self.scope[node.name] = Formula(node)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -125,7 +134,10 @@ class _Reader:
         return self.value(node.value)[self.value(node.slice)]
 
     def operation(self, node: ast.BinOp) -> Any:
-        return self.operator(node, node.op)(self.value(node.left), self.value(node.right))
+        left, right = self.value(node.left), self.value(node.right)
+        if isinstance(left, (str, tuple, list)) or isinstance(right, (str, tuple, list)):
+            raise self.source.error(node, "it is an operation of numbers")
+        return self.operator(node, node.op)(left, right)
 
     def unary(self, node: ast.UnaryOp) -> Any:
         return self.operator(node, node.op)(self.value(node.operand))
@@ -152,8 +164,6 @@ class _Reader:
     def function(self, node: ast.Call, owner: Any, name: str) -> Callable[..., Any]:
         if isinstance(owner, _Te) and name in te.__all__:
             return getattr(te, name)
-        if owner is TensorIntrin and name == "get":
-            return TensorIntrin.get
         if any(isinstance(owner, kind) and name in methods for kind, methods in _METHODS.items()):
             return getattr(owner, name)
         raise self.source.error(node, f"'{name}' is not part of a saved schedule")
@@ -193,9 +203,15 @@ class _Reader:
         tag: str = "",
         attrs: Any = None,
     ) -> Any:
-        lines = self.source.lines[body.node.lineno - 1 : body.node.end_lineno]
-        made: Any = operation("\n".join(lines), inputs, kind, known, name, tag, attrs)
+        made: Any = operation("\n".join(self.lines(body)), inputs, kind, known, name, tag, attrs)
         return made.outputs if made.num_outputs > 1 else made.output(0)
+
+    def intrinsic(self, result: Tensor, parts: list[Any], scalars: list[E.Var], offsets: list[Any], name: str) -> Any:
+        texts = [part and ("\n".join(self.lines(part[0])), part[1]) for part in parts]
+        return declared(result.op, texts, scalars, offsets, name)
+
+    def lines(self, function: Formula) -> list[str]:
+        return self.source.lines[function.node.lineno - 1 : function.node.end_lineno]
 
     def compute(self, shape: Any, formula: Formula, name: str, varargs_names: Any = None, **notes: Any) -> Any:
         names = varargs_names if varargs_names is not None else formula.arguments
@@ -203,7 +219,9 @@ class _Reader:
         def element(*axes: Expr) -> Any:
             return Body(self.source, self.scope | dict(zip(formula.arguments, axes, strict=True))).value(formula)
 
-        return te.compute(shape, element, name, varargs_names=names, **notes)
+        call = {key: notes.pop(key) for key in ("intrin", "within") if key in notes}
+        made = te.compute(shape, element, name, varargs_names=names, **notes)
+        return by_intrinsic(made, **call) if call else made
 
     def exprs(self, local: Mapping[str, Any]) -> ExprReader:
         return ExprReader(self.source, local, INT32)
@@ -226,6 +244,7 @@ _VALUE: Final[dict[type[ast.AST], Callable[[_Reader, Any], Any]]] = {
 _SPECIAL: Final[dict[str, Callable[..., Any]]] = {
     "compute": _Reader.compute,
     "comm_reducer": _Reader.reducer,
+    "decl_tensor_intrin": _Reader.intrinsic,
     "extern": _Reader.extern,
     "placeholder": _Reader.placeholder,
 }

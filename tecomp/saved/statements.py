@@ -19,7 +19,7 @@ from ..ir.parse import parse
 from ..ir.stmt import Buffer, Stmt
 from ..ir.subst import substitute, substitute_stmt
 from ..location import caller
-from ..te.extern_op import ExternOp
+from ..te.extern_op import ExternOp, named_variables
 from ..te.hybrid import HybridOp
 from ..te.tensor import Tensor
 
@@ -30,11 +30,17 @@ KINDS: Final[dict[str, type[ExternOp]]] = {"extern": ExternOp, "hybrid": HybridO
 def function(op: ExternOp, name: str) -> Func:
     """Return the body of an operation as a function of its buffers and then its scalars."""
     requires = op.requires if isinstance(op, HybridOp) else ()
-    buffers = (*op.input_placeholders, *op.output_placeholders)
-    body = _without_lines(op.body)
-    sizes = Func(name, buffers, op.output_placeholders, body, Level.LOOPS, requires).sizes()
-    scalars = tuple(var for var in op.variables if var not in sizes)
-    return Func(name, (*buffers, *scalars), op.output_placeholders, body, Level.LOOPS, requires)
+    return written(name, op.input_placeholders, op.output_placeholders, op.body, requires)
+
+
+def written(
+    name: str, ins: Sequence[Buffer], outs: Sequence[Buffer], body: Stmt, requires: Sequence[tuple[Expr, str]] = ()
+) -> Func:
+    """Return a statement as a function of the buffers it reads and writes, and then of its scalars."""
+    buffers, outputs, body = (*ins, *outs), tuple(outs), _without_lines(body)
+    sizes = Func(name, buffers, outputs, body, Level.LOOPS, tuple(requires)).sizes()
+    scalars = tuple(var for var in named_variables(body) if var not in sizes)
+    return Func(name, (*buffers, *scalars), outputs, body, Level.LOOPS, tuple(requires))
 
 
 def _without_lines(node: Stmt) -> Stmt:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from ..dtype import INT32
-from ..errors import UnsupportedError, UserError
+from ..errors import UserError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import IterVar
@@ -23,17 +23,24 @@ from ..te.extern_op import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.reducers import PREDEFINED
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
+from ..te.tensor_compute import TensorComputeOp
+from ..te.tensor_intrin import TensorIntrin
+from .intrinsics import functions, offsets
 from .statements import KINDS, function, variables
 
 
 def save(schedule: Schedule) -> str:
-    """Return `schedule` with its computation as text. UnsupportedError for an operation whose body is a statement."""
+    """Return `schedule` with its computation as text. UserError for what no text can say, such as a Python object."""
     writer = _Computation()
     for op in schedule.declared:
         writer.operation(op)
+    for applied in schedule.applied:
+        for value in applied.arguments.values():
+            if isinstance(value, TensorIntrin):
+                writer.intrinsic(value)
     outputs = ", ".join(f"{writer.tensor(op.outputs[0])}.op" for op in schedule.outputs)
     head = "".join(f"{line}\n" for line in [*writer.lines, f"s = te.create_schedule([{outputs}])"])
-    applied = replay(schedule, {var: writer.names(var) for var in writer.sizes})
+    applied = replay(schedule, {known: writer.names(known) for known in (*writer.sizes, *writer.intrinsics)})
     return f"{head}\n{applied}" if applied else head
 
 
@@ -48,15 +55,15 @@ class _Computation:
         self.memory: dict[Tensor, Buffer] = {}
         self.sizes: dict[E.Var, None] = {}
         self.reducers: dict[E.Combiner, str] = {}
+        self.intrinsics: dict[TensorIntrin, None] = {}
+        self.written: set[Operation] = set()
 
     def operation(self, op: Operation) -> None:
         """Write an operation, after the sizes that are new in it."""
-        write = next((verb for kind, verb in _WRITE.items() if type(op) is kind), None)
-        if write is None:
-            raise UnsupportedError(
-                f"te.save of '{op.name}'", f"it is a {type(op).__name__}, of a function of the user's", "te.compute"
-            )
-        write(self, op)
+        if op in self.written:
+            return
+        self.written.add(op)
+        _WRITE[type(op)](self, op)
 
     def placeholder(self, op: PlaceholderOp) -> None:
         self.define(op, f"te.placeholder({self.shape(op)}, {str(op.dtype)!r}, {self.notes(op)})")
@@ -69,16 +76,48 @@ class _Computation:
 
     def extern(self, op: ExternOp) -> None:
         """Write the function, then the operation that it is the body of."""
+        for node in walk(op.body):
+            if isinstance(node, E.Call):
+                node.check_portable()
         func = function(op, self.names.give(op))
         self.new_sizes(op, variables(func))
         self.lines += text(func).rstrip().splitlines()
         given = f"[{', '.join(map(self.tensor, op.inputs))}], {func.name}"
         kind = next(name for name, kind in KINDS.items() if kind is type(op))
-        known = f"[{', '.join(map(self.names, variables(func)))}]"
+        known = f"[{self.listed(variables(func))}]"
         self.names.release(op)
         self.define(op, f"te.extern({given}, {kind!r}, {known}, {self.notes(op)})")
 
-    def compute(self, op: ComputeOp) -> None:
+    def intrinsic(self, intrin: TensorIntrin) -> None:
+        """Write what an instruction computes, a function for each of its statements, then its declaration."""
+        if intrin in self.intrinsics:
+            return
+        self.intrinsics[intrin] = None
+        for op in (*(tensor.op for tensor in intrin.inputs), intrin.op):
+            self.operation(op)
+        written = functions(intrin, self.names.give)
+        for func in filter(None, written):
+            self.new_sizes(intrin.op, variables(func))
+            self.lines += text(func).rstrip().splitlines()
+        self.new_sizes(intrin.op, (*intrin.scalar_params, *offsets(intrin)))
+        statements = ", ".join(
+            f"({func.name}, [{self.listed(variables(func))}])" if func else "None" for func in written
+        )
+        memory = ", ".join(
+            f"({'None' if buffer.elem_offset is None else self.text(buffer.elem_offset)}, {buffer.offset_factor})"
+            for buffer in intrin.buffers
+        )
+        given = (
+            f"{self.tensor(intrin.op.outputs[0])}, [{statements}], [{self.listed(intrin.scalar_params)}], [{memory}]"
+        )
+        self.lines.append(f"{self.names(intrin)} = te.decl_tensor_intrin({given}, {intrin.name!r})")
+
+    def tensor_compute(self, op: TensorComputeOp) -> None:
+        self.intrinsic(op.intrin)
+        data = sum(axis in op.axis for axis in op.within)
+        self.compute(op, f"intrin={self.names(op.intrin)}", f"within=[{data}, {len(op.within) - data}]")
+
+    def compute(self, op: ComputeOp, *more: str) -> None:
         self.new_sizes(op, op.expressions())
         shape = self.shape(op)
         arguments = ", ".join(self.names.give(axis.var) for axis in op.axis)
@@ -97,7 +136,7 @@ class _Computation:
             self.names.taken.discard(name)
         self.text.parts.clear()
         self.names.release(op)
-        self.define(op, f"te.compute({', '.join([shape, formula, self.notes(op), *own])})")
+        self.define(op, f"te.compute({', '.join([shape, formula, self.notes(op), *own, *more])})")
 
     def define(self, op: Operation, value: str) -> None:
         self.lines.append(f"{', '.join(map(self.tensor, op.outputs))} = {value}")
@@ -130,6 +169,9 @@ class _Computation:
         except (ValueError, SyntaxError):
             pass
         raise UserError(f"te.save: attrs of '{op.name}'", f"{text} is no literal", "numbers, strings, lists, dicts")
+
+    def listed(self, variables: Iterable[E.Var]) -> str:
+        return ", ".join(map(self.names, variables))
 
     def tensor(self, tensor: Tensor) -> str:
         return self.names(self.buffer(tensor))
@@ -215,6 +257,7 @@ def _formulas(op: ComputeOp) -> Iterator[Expr]:
 _WRITE: Final[dict[type[Operation], Callable[[_Computation, Any], None]]] = {
     PlaceholderOp: _Computation.placeholder,
     ComputeOp: _Computation.compute,
+    TensorComputeOp: _Computation.tensor_compute,
     ScanOp: _Computation.scan,
     ExternOp: _Computation.extern,
     HybridOp: _Computation.extern,

@@ -15,8 +15,9 @@ import operator
 from collections.abc import Iterator, Mapping
 from inspect import Parameter
 from types import MappingProxyType
-from typing import Any, Final, SupportsIndex
+from typing import Any, Final, SupportsIndex, TypeAlias
 
+from ..errors import UserError
 from ..ir.axis import AxisKind, IterVar
 from ..ir.expr import Var
 from ..ir.node import Expr
@@ -30,12 +31,13 @@ from .primitive import PRIMITIVES
 from .quantity import spell
 from .view import StageView
 
-NO_SIZES: Final[Mapping[Var, str]] = MappingProxyType({})
+Known: TypeAlias = Var | TensorIntrin
+NOTHING: Final[Mapping[Known, str]] = MappingProxyType({})
 
 
-def replay(plan: Plan, sizes: Mapping[Var, str] = NO_SIZES) -> str:
-    """Return the text; empty when no primitive was applied. `sizes` are names that are known where it is read."""
-    script = _Script(plan, sizes)
+def replay(plan: Plan, known: Mapping[Known, str] = NOTHING) -> str:
+    """Return the text; empty when no primitive was applied. `known` are names that mean something where it is read."""
+    script = _Script(plan, known)
     calls = [script.call(applied) for applied in plan.applied]
     stages = [
         f"{script.stages[op]} = s.stages[{number}].op" for number, op in enumerate(plan.declared) if op in script.stages
@@ -48,10 +50,10 @@ def replay(plan: Plan, sizes: Mapping[Var, str] = NO_SIZES) -> str:
 class _Script:
     """Writes calls, and notes which stages, sizes and thread axes they name."""
 
-    def __init__(self, plan: Plan, sizes: Mapping[Var, str]) -> None:
-        self.plan, self.known = plan, sizes
+    def __init__(self, plan: Plan, known: Mapping[Known, str]) -> None:
+        self.plan, self.known = plan, known
         self.names = Names()
-        self.names.taken |= {"s", "te", *sizes.values()}
+        self.names.taken |= {"s", "te", *known.values()}
         self.stages: dict[Operation, str] = {}
         self.sizes: dict[Var, str] = {}
         """The line that defines each size."""
@@ -158,6 +160,14 @@ class _Script:
         return self.stages[op]
 
     def intrinsic(self, intrin: TensorIntrin) -> str:
+        if intrin in self.known:
+            return self.known[intrin]
+        if any(other.name == intrin.name for other in self.intrinsics if other is not intrin):
+            raise UserError(
+                "the text of a schedule by two tensor intrinsics of one name",
+                because=f"both are {intrin.name!r}, by which the text would find one",
+                legal="te.decl_tensor_intrin(..., name=...) for each; te.save, which writes them whole",
+            )
         self.intrinsics.setdefault(intrin, f"{self.names(intrin)} = te.TensorIntrin.get({intrin.name!r})")
         return self.names(intrin)
 

@@ -39,13 +39,18 @@ class ExternOp(Operation):
     @property
     def variables(self) -> list[Var]:
         """The variables that the body names besides its own: sizes and scalar arguments."""
-        nodes = list(walk(self.body))
-        own = {node.var for node in nodes if isinstance(node, (For, Let))}
-        ends = [end for node in nodes if isinstance(node, For) for end in (node.min, node.extent)]
-        named = dict.fromkeys(node for part in (self.body, *ends) for node in walk(part) if isinstance(node, Var))
-        return [var for var in named if var not in own]
+        return named_variables(self.body)
 
     @property
     def input_tensors(self) -> tuple[Tensor, ...]:
         """The tensors it reads, each once."""
         return tuple(dict.fromkeys(self.inputs))
+
+
+def named_variables(body: Stmt) -> list[Var]:
+    """Return the variables that a statement names and does not itself define."""
+    nodes = list(walk(body))
+    own = {node.var for node in nodes if isinstance(node, (For, Let))}
+    ends = [end for node in nodes if isinstance(node, For) for end in (node.min, node.extent)]
+    named = dict.fromkeys(node for part in (body, *ends) for node in walk(part) if isinstance(node, Var))
+    return [var for var in named if var not in own]

@@ -62,12 +62,21 @@ class TensorIntrin:
         self.inputs = op.input_tensors
         self.buffers, self.scalar_params = tuple(buffers), tuple(scalar_params)
         self.body, self.reduce_init, self.reduce_update = emitted
-        self._declared[name] = self
+        self.declare()
+
+    def declare(self) -> None:
+        """Be the intrinsic that `get` finds under this name."""
+        self._declared[self.name] = self
+
+    @classmethod
+    def find(cls, name: str) -> TensorIntrin | None:
+        """Return the intrinsic that was declared last under `name`, if there is any."""
+        return cls._declared.get(name)
 
     @classmethod
     def get(cls, name: str) -> TensorIntrin:
         """Return the intrinsic that was declared last under `name`: how the text of a schedule names one."""
-        found = cls._declared.get(name)
+        found = cls.find(name)
         if found is not None:
             return found
         raise UserError(

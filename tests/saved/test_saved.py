@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import tecomp
 from tecomp import te, tir
-from tecomp.errors import UnsupportedError, UserError, UserTypeError
+from tecomp.errors import UserError, UserTypeError
 from tecomp.ir.parse_expr import ParseError
 from tecomp.schedule import Schedule
 from tests.goldens import Golden
-from tests.parity.kit import doubling, plus_one
+from tests.parity.kit import plus_one
 
 
 def again(s: Schedule) -> Schedule:
@@ -196,12 +198,41 @@ HEAD = "A = te.placeholder((4,), 'float32', name='A')\n"
             ONE_END,
         ),
         (HEAD + "B = te.compute((4,), lambda i: te.sum(A[i], axis=[k]), name='B')", "no reduce axis is called so"),
+        (HEAD + "B = te.compute((4,), 3, 'B')", "AttributeError: 'int' object has no attribute 'arguments'"),
+        (HEAD + "x = 3 // 0", "ZeroDivisionError: integer division or modulo by zero"),
+        (HEAD + "x = (1, 2)[5]", "IndexError: tuple index out of range"),
+        (
+            HEAD + "x = te.placeholder()",
+            "TypeError: _Reader.placeholder() missing 3 required positional arguments: 'shape', 'dtype', and 'name'",
+        ),
+        (HEAD + "x = 'a' * 10000000000", "it is an operation of numbers"),
+        ("\0", "source code string cannot contain null bytes"),
     ],
 )
 def test_what_cannot_be_read(text: str, because: str) -> None:
     with pytest.raises(ParseError) as caught:
         te.load(text)
     assert caught.value.because == because
+
+
+def test_a_read_of_another_rank() -> None:
+    with pytest.raises(UserError) as caught:
+        te.load(HEAD + "B = te.compute((4,), lambda i: A[i, i], 'B')")
+    assert (caught.value.asked, caught.value.because) == ("'A' indexed with 2 indices", "it has 1 dimension")
+
+
+def test_a_function_without_a_name_stays_in_its_process() -> None:
+    """In another, its number may be that of another function."""
+    A = te.placeholder((4,), name="A")
+    B = te.extern((4,), [A], lambda ins, outs: tir.call_packed(lambda a, b: None, ins[0], outs[0]), name="B")
+    s = te.create_schedule(B.op)
+    function = s[B].op.body.value.name.removeprefix("call_packed:")
+    for write in (te.save, pickle.dumps):
+        with pytest.raises(UserError) as caught:
+            write(s)
+        assert caught.value.asked == f"the call of {function} cannot be serialised"
+        assert caught.value.because == "this Python function has no name outside this process"
+        assert caught.value.legal == 'tecomp.register_func("my.name")(f), and tir.call_packed("my.name", ...)'
 
 
 def test_other_things_than_texts() -> None:
@@ -216,9 +247,3 @@ def test_what_cannot_be_written() -> None:
     with pytest.raises(UserError) as caught:
         te.save(te.create_schedule(noted.op))
     assert caught.value.because == "{'x': <class 'object'>} is no literal"
-    B = te.compute((4, 4), lambda i, j: A[i], name="B")
-    called = doubling()
-    tensorized = te.compute((4, 4), lambda i: called(B[i, 0:4]), name="tensorized")
-    with pytest.raises(UnsupportedError) as other:
-        te.save(te.create_schedule(tensorized.op))
-    assert (other.value.asked, other.value.legal) == ("te.save of 'tensorized'", "te.compute")

@@ -89,6 +89,17 @@ def test_a_call_folds_over_more_axes() -> None:
     agrees(s, [A, W, C], [a, w], np.einsum("irk,rmk->im", a, w))
 
 
+def test_a_call_computes_all_of_what_it_gives() -> None:
+    """Also where less is read."""
+    A = te.placeholder((6, 16), name="A")
+    B = te.compute((6, 16), lambda i: vadd()(A[i, 0:16], A[i, 0:16]), name="B")
+    C = te.compute((6, 5), lambda i, j: B[i, j + 3], name="C")
+    s = te.create_schedule(C.op)
+    s[B].compute_at(s[C], C.op.axis[0])
+    (a,) = numbers((6, 16))
+    agrees(s, [A, C], [a], (a + a)[:, 3:8])
+
+
 def test_a_call_takes_elements_whole_tensors_and_numbers() -> None:
     v = te.var("v", "float32")
     one, many = te.placeholder((1,), name="one"), te.placeholder((4,), name="many")
@@ -242,6 +253,14 @@ def row(i: Any) -> Any:
                 "te.compute 'C': the call of 'vadd': 'y' is A[i, 0:8]",
                 "that has the shape (8), and it takes (16)",
                 "a slice of that shape, such as A[i, 0:16]",
+            ),
+        ),
+        (
+            lambda: call(row, lambda i: te.placeholder((16,), "int32", name="I")),
+            text(
+                "te.compute 'C': the call of 'vadd': 'y' is I: i32[16]",
+                "that is int32, and it takes float32",
+                "a slice of a tensor of float32",
             ),
         ),
         (
