@@ -100,17 +100,14 @@ class _Computation:
             self.new_sizes(intrin.op, variables(func))
             self.lines += text(func).rstrip().splitlines()
         self.new_sizes(intrin.op, (*intrin.scalar_params, *offsets(intrin)))
-        statements = ", ".join(
-            f"({func.name}, [{self.listed(variables(func))}])" if func else "None" for func in written
-        )
-        memory = ", ".join(
+        parts = (f"({func.name}, [{self.listed(variables(func))}])" if func else "None" for func in written)
+        memory = (
             f"({'None' if buffer.elem_offset is None else self.text(buffer.elem_offset)}, {buffer.offset_factor})"
             for buffer in intrin.buffers
         )
-        given = (
-            f"{self.tensor(intrin.op.outputs[0])}, [{statements}], [{self.listed(intrin.scalar_params)}], [{memory}]"
-        )
-        self.lines.append(f"{self.names(intrin)} = te.decl_tensor_intrin({given}, {intrin.name!r})")
+        result, scalars = self.tensor(intrin.op.outputs[0]), self.listed(intrin.scalar_params)
+        given = f"{result}, [{', '.join(parts)}], [{scalars}], [{', '.join(memory)}], {intrin.name!r}"
+        self.lines.append(f"{self.names(intrin)} = te.decl_tensor_intrin({given})")
 
     def tensor_compute(self, op: TensorComputeOp) -> None:
         self.intrinsic(op.intrin)

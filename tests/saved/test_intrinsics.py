@@ -78,9 +78,10 @@ def lowered(s: Any, args: Sequence[Any]) -> str:
     return re.sub(r"  # \S+:\d+$", "", repr(tecomp.lower(s, args)), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "program", [vectors, sums, calls, tensor_cores, dot_products], ids=lambda program: program.__name__
-)
+PROGRAMS = (vectors, sums, calls, tensor_cores, dot_products)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_round_trip(program: Program, golden: Golden) -> None:
     s, args = program()
     text = te.save(s)
