@@ -19,18 +19,21 @@ from .passes.pipeline import LOOP_PASSES, PIPELINE
 from .schedule.default import default_schedule
 from .schedule.schedule import Schedule
 from .target import Target
+from .te.shape import name_of
 from .te.tensor import PlaceholderOp, Tensor
 from .transform.context import PassContext
 
 _FRAMES, _FRAMES_A_STAGE = 2000, 24
 """Python frames that lowering may need: for any program, and more for each stage."""
 _LEVELS = tuple(Level)
+_NAME = "main"
+"""What a function is called that nothing else is said of; a Func keeps the name that it has."""
 
 
 def lower(
     inputs: Schedule | Func | Tensor | Sequence[Tensor],
     args: Sequence[Any] | None = None,
-    name: str = "main",
+    name: str = _NAME,
     binds: Binds | None = None,
     simple_mode: bool = False,
     *,
@@ -69,7 +72,7 @@ def build(
     target: str | Target | None = None,
     target_host: str | Target | None = None,
     runtime: Any = None,
-    name: str = "main",
+    name: str = _NAME,
     binds: Binds | None = None,
 ) -> Module:
     """Return a schedule, a Func that `lower` made of one, or tensors, compiled for `target`: a callable on arrays.
@@ -114,9 +117,9 @@ def _program(inputs: Any, args: Any, name: str, binds: Binds | None, verb: str) 
         if args is not None or binds is not None:
             because = f"the arguments of '{inputs.name}' were given when it was lowered"
             raise UserError(f"{verb} of a Func with arguments", because, f"{verb}(func, target=...)")
-        return inputs
+        return inputs if name == _NAME else inputs.named(name_of(verb, name))
     _check(inputs, args, verb)
-    return lower_schedule(inputs, args, name, binds or NO_BINDS)
+    return lower_schedule(inputs, args, name_of(verb, name), binds or NO_BINDS)
 
 
 @contextmanager

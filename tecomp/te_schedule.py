@@ -104,7 +104,7 @@ def create_prim_func(ops: Sequence[Tensor], index_dtype_override: str | None = N
 
 def CreateReadGraph(ops: Iterable[Operation]) -> dict[Operation, tuple[Tensor, ...]]:  # noqa: N802
     """Return the tensors that each operation reads, for `ops` and all they need."""
-    return {op: op.input_tensors for op in post_order(ops)}
+    return {op: op.input_tensors for op in post_order(_operations(ops, "CreateReadGraph"))}
 
 
 def CreateFeedGraph(graph: dict[Operation, tuple[Tensor, ...]]) -> dict[Tensor, tuple[Operation, ...]]:  # noqa: N802
@@ -118,7 +118,7 @@ def CreateFeedGraph(graph: dict[Operation, tuple[Tensor, ...]]) -> dict[Tensor, 
 
 def PostDFSOrder(ops: Iterable[Operation], graph: Any = None) -> list[Operation]:  # noqa: N802
     """Return `ops` and all they need, each after what it reads."""
-    return list(post_order(ops))
+    return list(post_order(_operations(ops, "PostDFSOrder")))
 
 
 def CreateAttachPath(sch: Schedule) -> dict[Operation, list[IterVar]]:  # noqa: N802
@@ -200,6 +200,12 @@ def SchedulePostProcToPrimFunc(args: Any, stmt: Any, binds: Any = None) -> NoRet
         "a loop nest is made with its arguments",
         "tecomp.lower(s, args, simple_mode=True), which is a Func",
     )
+
+
+def _operations(ops: Any, asked: str) -> list[Operation]:
+    if isinstance(ops, (list, tuple)) and all(isinstance(op, Operation) for op in ops):
+        return list(ops)
+    raise UserTypeError(f"te.schedule.{asked} of {ops!r}", "it is no list of operations", "[C.op]")
 
 
 def _schedule(sch: Any, asked: str) -> Schedule:

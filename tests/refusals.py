@@ -62,7 +62,7 @@ class Refusals:
         def render(self: errors.TecompError) -> str:
             """Note who constructs the error: the first frame above the constructors, which call this."""
             frame = sys._getframe(1)
-            while frame.f_code.co_name == "__init__" and frame.f_back is not None:
+            while frame.f_back is not None and frame.f_locals.get("self") is self:
                 frame = frame.f_back
             path = Path(frame.f_code.co_filename)
             if path.is_relative_to(ROOT):

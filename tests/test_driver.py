@@ -188,6 +188,27 @@ def test_a_program_in_place_of_the_schedule(doubled, target: str, lowered_for: s
     )
 
 
+def test_a_program_takes_another_name(doubled) -> None:
+    func = tecomp.lower(doubled.s, [doubled.A, doubled.B], name="double")
+    assert (tecomp.build(func).name, tecomp.build(func, name="twice").name) == ("double", "twice")
+    assert (tecomp.lower(func, name="twice").name, func.name) == ("twice", "double")
+
+
+def test_a_name_is_a_text(doubled, refused) -> None:
+    with refused(
+        UserTypeError,
+        """
+        build: name 3
+          --> test_driver.py:LINE
+           |     tecomp.build(doubled.s, [doubled.A, doubled.B], name=3)
+           |     ^
+          because: a name is a text of at least one character
+          legal: name="A"
+        """,
+    ):
+        tecomp.build(doubled.s, [doubled.A, doubled.B], name=3)
+
+
 def test_a_program_has_its_arguments(doubled, refused) -> None:
     func = tecomp.lower(doubled.s, [doubled.A, doubled.B])
     with refused(

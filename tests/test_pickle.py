@@ -51,6 +51,10 @@ def test_what_is_pickled_together_stays_together() -> None:
     assert "pragma" in t.text() and "pragma" not in s.text()
 
 
+def test_the_reducers_of_te_are_themselves() -> None:
+    assert copied(te.sum, te.argmax) == (te.sum, te.argmax)
+
+
 def test_expressions_are_interned_again() -> None:
     x = te.var("x")
     y, one, two = copied(x, x + 1 < te.max(x, 3), x + 1)

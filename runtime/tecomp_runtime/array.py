@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .arrays import place
+from .arrays import ITEM_BYTES, place
 from .errors import ArgumentError
 
 
@@ -184,24 +184,40 @@ def _host(values: Any) -> np.ndarray[Any, Any]:
 
 def array(values: Any, device: Device | None = None) -> Array:
     """Return a copy of `values` (an array, a list, a number) on `device`, the CPU if none is given."""
-    where = device or cpu()
-    return _placed(np.array(_host(values), order="C"), where)
+    host = np.array(_host(values), order="C")
+    _check_type(host.dtype)
+    return _placed(host.astype(host.dtype.newbyteorder("="), copy=False), device or cpu())
 
 
 def empty(shape: Sequence[int], dtype: str = "float32", device: Device | None = None) -> Array:
     """Return an array whose elements hold anything until they are written."""
-    return _placed(np.empty(tuple(shape), dtype), device or cpu())
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = dtype
+    _check_type(kind)
+    return _placed(np.empty(tuple(shape), kind), device or cpu())
 
 
 def from_dlpack(source: Any) -> Array:
     """Return an array of the memory that `source` exports: NumPy's on a CPU, CuPy's on a GPU."""
+    if not hasattr(source, "__dlpack__"):
+        raise ArgumentError(f"from_dlpack of {source!r}", "it exports no memory", "an array, a tensor")
     if place(source) == "cuda":
         data = importlib.import_module("cupy").from_dlpack(source)
         return Array(data, cuda(data.device.id))
     return Array(np.from_dlpack(source), cpu())
 
 
+def _check_type(kind: Any) -> None:
+    """Raise ArgumentError for what functions take no arrays of: texts, objects, dates."""
+    if getattr(kind, "name", kind) not in ITEM_BYTES:
+        raise ArgumentError(f"an array of {kind}", "no element type is called so", ", ".join(ITEM_BYTES))
+
+
 def _placed(host: np.ndarray[Any, Any], device: Device) -> Array:
+    if not isinstance(device, Device):
+        raise ArgumentError(f"{device!r} as a device", f"it is a {type(device).__name__}", "cpu(), cuda(0)")
     if device.kind == "cpu":
         return Array(host, device)
     if not device.exist:

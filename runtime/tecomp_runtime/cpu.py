@@ -7,7 +7,6 @@ import os
 import platform
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any, Final
 
 from .arguments import Arguments
@@ -63,7 +62,9 @@ class CpuFunction:
         self._missing = [flag for flag in artifact.requires if flags and flag not in flags]
         if "amx_tile" in artifact.requires and not self._missing and not tiles_granted():
             raise LaunchError(
-                f"{artifact.name} cannot be loaded", "the kernel grants this process no tiles (arch_prctl)", "Linux 5.16"
+                f"{artifact.name} cannot be loaded",
+                "the kernel grants this process no tiles (arch_prctl)",
+                "Linux 5.16",
             )
         self._call = ctypes.CFUNCTYPE(ctypes.c_int, *types, *sizes)(self._code.functions[symbol])
 
@@ -82,11 +83,11 @@ class CpuFunction:
             because = f"it is built for a CPU with {' '.join(self._missing)}, which this one lacks"
             raise LaunchError(f"{self.arguments.name} cannot run here", because, 'target="llvm -mcpu=x86-64-v3"')
         values, alive = self.arguments.bind(args)
-        with self._packed.watched() if self._packed else nullcontext():
-            failed = self._call(*values) if os.getpid() == _main_process else _in_new_thread(self._call, values)
+        failed = self._call(*values) if os.getpid() == _main_process else _in_new_thread(self._call, values)
         del alive
         if failed:
-            raise OutOfMemoryError(f"{self.arguments.name}: no memory for its temporaries")
+            error = self._packed.raised(failed) if self._packed else None
+            raise error or OutOfMemoryError(f"{self.arguments.name}: no memory for its temporaries")
 
 
 def _in_new_thread(call: Callable[..., int], values: list[Any]) -> int:

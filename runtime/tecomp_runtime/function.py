@@ -110,7 +110,7 @@ class BuiltFunction:
         Each of `repeat` results is the average of `number` calls, of more where those take less than `min_repeat_ms`.
         """
         kind = _DEVICE_KIND[self.type_key]
-        if dev.kind != kind:
+        if not isinstance(dev, Device) or dev.kind != kind:
             raise ArgumentError(f"time_evaluator of {self.name} on {dev}", f"it runs on {kind}", f"{kind}(0)")
         return TimeEvaluator(
             self[func_name]._entry, dev, number, repeat, min_repeat_ms, cooldown_interval_ms, repeats_to_cooldown

@@ -48,7 +48,9 @@ def address(symbol: str) -> int:
     for candidate in (mathematics(), library("libmvec.so.1"), ctypes.CDLL(None)):
         if candidate is not None and hasattr(candidate, symbol):
             return _find(candidate, symbol)
-    raise LaunchError(f"no library here has {symbol!r}", because="neither the C library nor anything else in this process has it")
+    raise LaunchError(
+        f"no library here has {symbol!r}", because="neither the C library nor anything else in this process has it"
+    )
 
 
 @cache

@@ -1,13 +1,15 @@
 """A built function in one file of text: JSON, its code in base64. `load_module` needs no compiler.
 
-    {"format": "tecomp 1", "artifacts": [{"kind": "llvm", "name": "f", "binary": {"base64": "..."}, ...}, ...]}
+    {"format": "tecomp 1", "sha256": "...", "artifacts": [{"kind": "llvm", "binary": {"base64": "..."}, ...}, ...]}
 
-The first artifact takes arrays without gaps, a second one any strides.
+The first artifact takes arrays without gaps, a second one any strides. What is in a file runs as machine code, so its
+digest is compared: that finds damage, and proves nothing about who wrote it.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -25,7 +27,8 @@ _SUITS: Final = "a file that module.export_library wrote"
 def packed(artifacts: Sequence[Any]) -> str:
     """Return artifacts, which are dataclasses of plain data, as text."""
     parts = [{field: _plain(value) for field, value in artifact.__getstate__().items()} for artifact in artifacts]
-    return json.dumps({"format": _FORMAT, "artifacts": parts}, indent=1)
+    content = json.loads(json.dumps(parts))
+    return json.dumps({"format": _FORMAT, "sha256": _digest(content), "artifacts": content}, indent=1)
 
 
 def unpacked(text: str, source: str = "the text") -> list[Any]:
@@ -35,9 +38,15 @@ def unpacked(text: str, source: str = "the text") -> list[Any]:
         if content["format"] != _FORMAT:
             raise LaunchError(f"{source} cannot be loaded", f"its format is {content['format']!r}", repr(_FORMAT))
         parts = content["artifacts"]
+        if content["sha256"] != _digest(parts):
+            raise LaunchError(f"{source} cannot be loaded", "its content is not what was written into it", _SUITS)
         return [SimpleNamespace(**{field: _value(value) for field, value in part.items()}) for part in parts]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LaunchError(f"{source} cannot be loaded", "it is no package of a function", _SUITS) from error
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import struct
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -42,12 +42,20 @@ def found(artifact: Any, functions: Mapping[str, Callable[..., Any]]) -> dict[st
     return {name: functions[name] for name in wanted}
 
 
+_KEPT: Final = 256
+"""How many exceptions wait for their call to end. Of those of several threads of one call, one is raised."""
+
+
 class PackedCalls:
-    """The calls of one artifact for a CPU. `symbols` are the addresses that its object code is linked with."""
+    """The calls of one artifact for a CPU. `symbols` are the addresses that its object code is linked with.
+
+    An exception has a number, which compiled code ends with. So programs may run at once, and call each other.
+    """
 
     def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]]) -> None:
-        self._lock = threading.RLock()
-        self._raised: list[BaseException] = []
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._raised: dict[int, BaseException] = {}
         known = found(artifact, functions)
         self._callbacks = {
             call["symbol"]: _RECORD(self._entry(known[call["function"]], call["args"])) for call in artifact.packed
@@ -57,29 +65,30 @@ class PackedCalls:
         }
 
     def _entry(self, function: Callable[..., Any], args: Sequence[Mapping[str, Any]]) -> Callable[[int], int]:
-        """Return what compiled code calls: 0 where the function returned, 1 where it raised."""
+        """Return what compiled code calls: 0 where the function returned, the number of what it raised."""
 
         def entry(record: int) -> int:
             try:
                 function(*_decoded(record, args))
             except BaseException as error:  # noqa: BLE001 (even a KeyboardInterrupt must not be lost)
-                self._raised.append(error)
-                return 1
+                return self._keep(error)
             return 0
 
         return entry
 
-    @contextmanager
-    def watched(self) -> Generator[None]:
-        """Run a program inside; what a function raised there is raised at the end."""
+    def _keep(self, error: BaseException) -> int:
+        """Return the number of an exception: 2 or more, as 1 is want of memory."""
         with self._lock:
-            outer, self._raised = self._raised, []
-            try:
-                yield
-                if self._raised:
-                    raise self._raised[0]
-            finally:
-                self._raised = outer
+            number = 2 + next(self._numbers) % (1 << 30)
+            self._raised[number] = error
+            if len(self._raised) > _KEPT:
+                del self._raised[next(iter(self._raised))]
+        return number
+
+    def raised(self, status: int) -> BaseException | None:
+        """Return the exception with which a program ended that gave this status."""
+        with self._lock:
+            return self._raised.pop(status, None)
 
 
 def _decoded(record: int, args: Sequence[Mapping[str, Any]]) -> list[Any]:

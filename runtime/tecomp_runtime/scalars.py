@@ -26,7 +26,10 @@ def converted(value: Any, dtype: str, name: str, legal: str, least: int | None =
         because = f"its type is {type(value).__name__}"
         raise ArgumentError(f"argument {name}: expected a number for {dtype}, got {value!r}", because, legal)
     if dtype.startswith(("float", "bfloat")):
-        return _float(float(number), dtype, name, legal)
+        try:
+            return _float(float(number), dtype, name, legal)
+        except OverflowError:
+            raise ArgumentError(f"argument {name}: a number of that size does not fit in {dtype}", "", legal) from None
     if isinstance(number, float) and not number.is_integer():
         raise ArgumentError(f"argument {name}: expected a whole number for {dtype}, got {number!r}", "", legal)
     low, high = _limits(dtype)

@@ -9,8 +9,9 @@ A thread axis that only other stages bind loops to (those whose threads the kern
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from ..arith import can_prove
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
@@ -21,9 +22,11 @@ from ..ir.stmt import LoopKind
 from ..ir.visit import walk
 from ..schedule.extent import constant, declared_domains
 from ..schedule.stage import StageState
+from ..te.shape import plain
 from .attach import Place
-from .program import Program
+from .program import Program, data_axes
 from .run_over import ZERO, Bounds, StageBounds
+from .scope import relaxes
 
 
 def ask(stage: StageBounds, path: Sequence[Place], bounds: Bounds, program: Program) -> None:
@@ -42,6 +45,30 @@ def ask(stage: StageBounds, path: Sequence[Place], bounds: Bounds, program: Prog
                 stage.asked_of[var] = tag
             known[thread.var] = by_tag[tag]
     stage.predicate = program.indexer.data(condition, known)
+    read = stage.state.feeds is not None or bool(program.readers_of(stage.op))
+    if read and not program.is_argument(stage.op):
+        _check_stored(stage, {var: tag for tag, var in by_tag.items()}, program)
+
+
+def _check_stored(stage: StageBounds, threads: Mapping[Expr, str], program: Program) -> None:
+    """Raise ScheduleError where elements that other stages read may be stored by no thread.
+
+    Which of the threads that share the memory and compute the same elements stores them, a predicate may say.
+    """
+    predicate = stage.predicate
+    assert predicate is not None
+    elements = {node for axis in data_axes(stage.op) for node in walk(stage.values[axis])}
+    asked = {node for node in walk(predicate) if isinstance(node, E.Var)}
+    chosen = all(var in threads and relaxes(stage.scope, threads[var]) and var not in elements for var in asked)
+    if can_prove(predicate) or (chosen and asked and not can_prove(make.logical_not(predicate))):
+        return
+    reader = next((reader.name for reader, _ in program.readers_of(stage.op)), "the scan")
+    raise ScheduleError(
+        f"set_store_predicate: {plain(predicate)} on '{stage.op.name}'",
+        because=f"'{reader}' reads elements that are stored nowhere, in memory that held nothing before",
+        legal="a condition on threads that compute the same elements; te.if_then_else in the formula",
+        location=program.schedule.location_of(stage.op, "set_store_predicate"),
+    )
 
 
 def _around(stage: StageBounds, path: Sequence[Place], bounds: Bounds) -> tuple[dict[E.Var, Expr], dict[str, Expr]]:

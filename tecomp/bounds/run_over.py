@@ -93,7 +93,10 @@ def run_over(stage: StageBounds, program: Program) -> None:
         known = {axis.var: value for axis, value in stage.values.items()}
         ready = [axis for axis in left if axis in roots or unknown.isdisjoint(_named(axis))]
         waiting = _settle(
-            stage, program, {axis: roots.get(axis) or _domain(axis, stage.state, program, known) for axis in ready}, waiting
+            stage,
+            program,
+            {axis: roots.get(axis) or _domain(axis, stage.state, program, known) for axis in ready},
+            waiting,
         )
         left = [axis for axis in left if axis not in ready]
         if not left:
@@ -146,12 +149,12 @@ def _settle(
             continue
         relation.index_up(stage.values, stage.domains)
         stage.guards += [] if is_whole(relation) else relation.guards(stage.values, stage.domains)
-    for axis, domain in roots.items():
+    for axis, ran in roots.items():
         if axis not in stage.values:
             raise _fused_with_its_dependant(axis, stage, program)
-        alone = _is_one(domain) and stage.state.tensorized is None  # an intrinsic's loops keep their length
+        alone = _is_one(ran) and stage.state.tensorized is None  # an intrinsic's loops keep their length
         value = ZERO if alone else stage.values[axis]  # where the guards hold, however long its loops are
-        stage.values[axis] = simplify(make.add(domain.min, value))
+        stage.values[axis] = simplify(make.add(ran.min, value))
     return tuple(waiting)
 
 

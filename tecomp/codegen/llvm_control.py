@@ -27,12 +27,12 @@ def where(code: Code, condition: Value, then: Body, otherwise: Body | None = Non
     code.start(end)
 
 
-def leave(code: Code) -> None:
-    """End the function early with 1: memory could not be had, or a function outside failed."""
+def leave(code: Code, status: str = "1") -> None:
+    """End the function early with a status: 1, memory could not be had; another, which function outside failed."""
     code.fails = True
     for pointer in reversed(code.heap):
         code.call("free", "void", pointer)
-    code.do("ret i32 1")
+    code.do(f"ret i32 {status}")
     code.start(code.label("after"))  # text follows a return only in a new block
 
 

@@ -2,7 +2,7 @@
 
 A Python function is a symbol `te.packed.0`, which the runtime provides. It takes one record of 64-bit words: of an
 array its address, extents and, where it may have gaps, strides in elements; of a number its bits, an integer's as an
-int64, a float's as a double. It returns 0, or 1 when the function raised; then the program ends with 1.
+int64, a float's as a double. It returns 0, or the number of what the function raised; the program ends with that.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _python_function(code: Code, node: E.Call, symbol: str) -> Steps:
         at = code.op("ptr", f"getelementptr inbounds i64, {record}, i64 {place}")
         code.do(f"store {word}, {at}")
     failed = code.call(code.module.use_packed(symbol, described), "i32", record, name="failed", attributes="")
-    where(code, code.op("i1", f"icmp ne {failed}, 0", "raised"), lambda: leave(code))
+    where(code, code.op("i1", f"icmp ne {failed}, 0", "raised"), lambda: leave(code, failed.name))
     return Value("i32", "0")
 
 

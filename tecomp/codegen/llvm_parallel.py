@@ -110,7 +110,7 @@ def _start(code: Code, symbol: str, record: list[Value], fails: bool) -> None:
     code.call("GOMP_parallel", "void", Value("ptr", f"@{symbol}.team"), memory, _as(code, threads, "i32"), flags)
     if fails:
         status = code.op("i32", f"load i32, {_field(code, memory, record, 0)}", "failed")
-        where(code, code.op("i1", f"icmp ne {status}, 0"), lambda: leave(code))
+        where(code, code.op("i1", f"icmp ne {status}, 0"), lambda: leave(code, status.name))
 
 
 def _record_type(record: list[Value]) -> str:

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ..dtype import BOOL, HANDLE, DType
+from ..errors import UserError
 from .node import Expr
 
 if TYPE_CHECKING:
@@ -324,6 +325,16 @@ class Call(Expr):
     def result_type(self) -> DType:
         """The type it was given."""
         return self.dtype
+
+    def check_portable(self) -> None:
+        """Raise UserError for the call of a Python function that was given itself, not by name."""
+        if self.name.startswith("call_packed:<"):
+            function = self.name.removeprefix("call_packed:")
+            raise UserError(
+                f"the call of {function} cannot be serialised",
+                because="this Python function has no name outside this process",
+                legal='tecomp.register_func("my.name")(f), and tir.call_packed("my.name", ...)',
+            )
 
 
 class TensorRead(Expr):

@@ -52,6 +52,10 @@ class Func:
             found.update((node, None) for node in walk(expr) if isinstance(node, Var))
         return tuple(var for var in found if not any(var is param for param in self.params))
 
+    def named(self, name: str) -> Func:
+        """Return this function under another name."""
+        return Func(name, self.params, self.outputs, self.body, self.level, self.requires)
+
     def __getitem__(self, name: str) -> Func:
         """Return the function of that name: this one. A program of TVM is a module of functions; here it is one."""
         if name != self.name:

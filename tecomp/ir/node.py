@@ -141,6 +141,9 @@ class Expr(Operators):
                 parts.append(next(supply))
         return type(self)(*parts)
 
+    def check_portable(self) -> None:
+        """Raise UserError for what another process would not know, or would take for something else."""
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as a list of nodes; read back, it is interned again."""
         return _rebuilt, (rows_of(self, lambda node: node.operands(), _row),)
@@ -155,6 +158,7 @@ class Expr(Operators):
 
 def _row(node: Expr, places: dict[Any, int]) -> Any:
     """Return a node of a pickled list: a leaf as it is, another as its class and its parts."""
+    node.check_portable()
     if not node.children:
         return node
     parts = zip(node.fields, node.parts(), strict=True)

@@ -36,7 +36,7 @@ class SourceText:
 
     def error(self, node: Any, because: str, legal: str = "") -> ParseError:
         """Return the error at a node of Python's grammar (or a SyntaxError), its line underlined."""
-        line, column = node.lineno, getattr(node, "col_offset", None)
+        line, column = node.lineno or 1, getattr(node, "col_offset", None)
         if column is None:
             column = max(0, (node.offset or 1) - 1)
         shown = self.lines[line - 1] if line <= len(self.lines) else ""

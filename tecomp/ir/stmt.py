@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum
+from operator import is_
 from typing import Any, ClassVar, Self
 
 from ..dtype import DType
@@ -102,8 +103,8 @@ class Stmt:
             old = parts[field]
             verb: Callable[[Any], Any] = on_expr if field in self.exprs else on_stmt
             if isinstance(old, tuple):
-                new: Any = tuple(verb(part) for part in old)
-                same = all(x is y for x, y in zip(old, new, strict=True))
+                new: Any = tuple([verb(part) for part in old])
+                same = all(map(is_, old, new))
             else:
                 new = None if old is None else verb(old)
                 same = new is old

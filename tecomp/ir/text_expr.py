@@ -45,6 +45,8 @@ class Names:
     def __init__(self) -> None:
         self.names: dict[Any, str] = {}
         self.taken: set[str] = set()
+        self._serials: dict[str, int] = {}
+        """By stem, how many of its names are known to be taken, since one was last released."""
 
     def __call__(self, thing: Any) -> str:
         """Return the name of a variable or buffer, giving it one when it has none."""
@@ -53,11 +55,11 @@ class Names:
 
     def give(self, thing: Any, stem: str = "") -> str:
         """Name `thing`, after `stem` or its own name, for as long as its scope lasts."""
-        stem = name = stem or identifier(thing.name)
-        serial = 0
-        while name in self.taken:
+        stem = stem or identifier(thing.name)
+        serial = self._serials.get(stem, 0)
+        while (name := f"{stem}_{serial}" if serial else stem) in self.taken:
             serial += 1
-            name = f"{stem}_{serial}"
+        self._serials[stem] = serial + 1
         self.taken.add(name)
         self.names[thing] = name
         return name
@@ -65,6 +67,7 @@ class Names:
     def release(self, thing: Any) -> None:
         """End the scope of `thing`: its name is free again."""
         self.taken.discard(self.names.pop(thing, ""))
+        self._serials.clear()
 
 
 class ExprText:

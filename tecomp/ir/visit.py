@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import is_not
 from typing import Any
 
 from .expr import And
@@ -27,10 +28,11 @@ def walk(root: Expr | Stmt) -> Iterator[Any]:
                 continue
             seen.add(node)
             yield node
-            stack.extend(reversed(node.operands()))
+            if node.children:
+                stack += node.operands()[::-1]
         else:
             yield node
-            stack.extend(reversed([*node.expressions(), *node.substatements()]))
+            stack += [*node.expressions(), *node.substatements()][::-1]
 
 
 def conjuncts(condition: Expr) -> Iterator[Expr]:
@@ -56,16 +58,16 @@ def rewrite_expr(root: Expr, table: ExprTable, memo: dict[Expr, Expr] | None = N
         if node in done:
             stack.pop()
             continue
-        operands = node.operands()
+        operands = node.operands() if node.children else ()
         waiting = [operand for operand in operands if operand not in done]
         if waiting:
-            stack.extend(reversed(waiting))
+            stack += waiting[::-1]
             continue
         stack.pop()
         new = node
         if operands:
             mapped = [done[operand] for operand in operands]
-            if any(x is not y for x, y in zip(operands, mapped, strict=True)):
+            if any(map(is_not, operands, mapped)):
                 new = node.with_operands(mapped)
         verb = table.get(type(new))
         done[node] = new if verb is None else verb(new)

@@ -73,8 +73,10 @@ def _check_inputs(schedule: Schedule, tensors: set[Tensor], states: set[Tensor])
 
 
 def _check_outputs(schedule: Schedule, tensors: set[Tensor]) -> None:
+    """Raise UserError for an output that is no argument, unless another stage reads it: then it is a temporary."""
+    read = {source for stage in schedule.stages for source in stage.op.input_tensors}
     for op in schedule.outputs:
-        if not any(op.output(number) in tensors for number in range(op.num_outputs)):
+        if not any(op.output(number) in tensors | read for number in range(op.num_outputs)):
             raise UserError(
                 f"the output '{op.name}' is no argument",
                 because="its result would be lost",

@@ -24,6 +24,9 @@ NO_BINDS: Binds = MappingProxyType({})
 
 def as_tensors(args: Sequence[Any], binds: Binds) -> list[Any]:
     """Return the arguments with the tensor in the place of each buffer that is bound to one."""
+    if not isinstance(binds, Mapping):
+        legal = "{A: tir.decl_buffer(A.shape, A.dtype)}"
+        raise UserTypeError(f"binds={binds!r}", f"it is a {type(binds).__name__}", legal)
     for tensor, buffer in binds.items():
         _check(tensor, buffer)
     tensor_of: dict[Buffer, Tensor] = {buffer: tensor for tensor, buffer in binds.items()}

@@ -45,6 +45,12 @@ def stored(root: Stmt) -> set[Buffer]:
     return {node.buffer for node in walk(root) if isinstance(node, Store)} | addressed(root, "w")
 
 
+def stored_here(node: Stmt) -> set[Buffer]:
+    """Return the buffers that `node` stores to, without the statements inside it."""
+    own = {node.buffer} if isinstance(node, Store) else set[Buffer]()
+    return own.union(*(addressed(expr, "w") for expr in node.expressions()))
+
+
 def loaded(root: Stmt | Expr) -> set[Buffer]:
     """Return the buffers that `root` reads, itself or by what it calls."""
     return {node.buffer for node in walk(root) if isinstance(node, E.Load)} | addressed(root, "r")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ..arith import NO_FACTS, Facts, bounds_of, can_prove, simplify
@@ -46,7 +47,8 @@ def kernel(root: Stmt) -> Launch:
     extents += warp_of(root)
     found = {tag: _thread(tag, [extent for thread, extent in extents if thread == tag]) for tag in TAGS}
     threads = {tag: var for tag, var in found.items() if var is not None}
-    body = _joined(_called_once(sink_guards(_widened(root, threads)), threads), threads)
+    wide = _called_once(sink_guards(_widened(root, threads)), threads)
+    body = _joined(wide, threads, writer_tags(wide))
     body = _one_writer(body, threads, NO_FACTS, {var: frozenset([var]) for var in threads.values()})
     return Launch(tuple(threads.items()), privatised(body, threads), loc=root.loc)
 
@@ -112,11 +114,11 @@ def _called_once(node: Stmt, others: dict[str, E.Var]) -> Stmt:
     return node.map(lambda part: _called_once(part, others), lambda expr: expr)
 
 
-def _joined(node: Stmt, threads: dict[str, E.Var]) -> Stmt:
+def _joined(node: Stmt, threads: dict[str, E.Var], writers: Mapping[Alloc, frozenset[str]]) -> Stmt:
     """Replace the thread loops by the kernel's variables; inside a kernel, parallel loops are serial."""
-    new = node.map(lambda part: _joined(part, threads), lambda expr: expr)
+    new = node.map(lambda part: _joined(part, threads, writers), lambda expr: expr)
     if isinstance(node, Alloc) and isinstance(new, Alloc) and node.buffer.scope in PRIVATE:
-        tags = writer_tags(node) - joined_across(node) - PRIVATE[node.buffer.scope]
+        tags = writers[node] - joined_across(node) - PRIVATE[node.buffer.scope]
         check_local(new, [threads[tag] for tag in tags], tags)
     if isinstance(new, For) and new.kind is LoopKind.PARALLEL:
         return new.copy(kind=LoopKind.SERIAL)

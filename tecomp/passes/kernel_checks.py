@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from ..arith.overlap import Overlap
 from ..errors import ScheduleError
@@ -10,7 +10,7 @@ from ..ir import expr as E
 from ..ir.matrix import is_fragment
 from ..ir.stmt import Across, Alloc, Buffer, Evaluate, For, LoopKind, Seq, Stmt, Store
 from ..ir.visit import rewrite, walk
-from .accesses import bound_vars, stored
+from .accesses import bound_vars, stored_here
 from .conflicts import reads_apart
 from .events import Events, Scope, is_barrier
 
@@ -19,9 +19,10 @@ def check_kernel(root: Stmt) -> None:
     """Raise ScheduleError where the nest cannot be one kernel."""
     _check_blocks(root, root, ())
     _check_joins(root, {})
+    writers = thread_writers(root)
     for node in walk(root):
         if isinstance(node, Alloc):
-            _check_alloc(root, node)
+            _check_alloc(root, node, writers[node])
 
 
 def _check_blocks(root: Stmt, node: Stmt, blocks: tuple[str, ...]) -> None:
@@ -73,7 +74,7 @@ def last_store(node: Stmt) -> str:
     return next(iter([*written][::-1]), "(no store)")
 
 
-def _check_alloc(root: Stmt, node: Alloc) -> None:
+def _check_alloc(root: Stmt, node: Alloc, writers: Sequence[For]) -> None:
     buffer = node.buffer
     if buffer.scope == "global":
         raise ScheduleError(
@@ -82,13 +83,11 @@ def _check_alloc(root: Stmt, node: Alloc) -> None:
             legal=f"compute_root, or set_scope('shared') or set_scope('local') of {buffer.name}",
             location=buffer.loc or node.loc,
         )
-    for below in walk(node.body):
-        if not isinstance(below, For) or buffer not in stored(below):
-            continue
-        if below.thread.startswith("blockIdx"):
-            _refuse_blocks(root, below)
-        if below.thread.startswith("threadIdx") and is_fragment(buffer):
-            _refuse_shared_out(buffer, below)
+    for loop in writers:
+        if loop.thread.startswith("blockIdx"):
+            _refuse_blocks(root, loop)
+        if loop.thread.startswith("threadIdx") and is_fragment(buffer):
+            _refuse_shared_out(buffer, loop)
 
 
 def _refuse_shared_out(buffer: Buffer, loop: For) -> None:
@@ -100,10 +99,32 @@ def _refuse_shared_out(buffer: Buffer, loop: For) -> None:
     )
 
 
-def writer_tags(node: Alloc) -> frozenset[str]:
-    """Return the thread axes among whose threads loops inside the allocation divide the stores to it."""
-    loops = (below for below in walk(node.body) if isinstance(below, For) and below.kind is LoopKind.THREAD)
-    return frozenset(loop.thread for loop in loops if node.buffer in stored(loop.body))
+def thread_writers(root: Stmt) -> dict[Alloc, tuple[For, ...]]:
+    """Return by allocation the thread loops inside it that divide the stores to its buffer, outer ones first.
+
+    One walk finds all: a kernel may allocate hundreds.
+    """
+    found: dict[Alloc, dict[For, None]] = {}
+    living: dict[Buffer, tuple[Alloc, int]] = {}
+
+    def visit(node: Stmt, around: tuple[For, ...]) -> None:
+        if isinstance(node, Alloc):
+            found[node], living[node.buffer] = {}, (node, len(around))
+        elif isinstance(node, For) and node.kind is LoopKind.THREAD:
+            around = (*around, node)
+        for buffer in stored_here(node) & living.keys():
+            alloc, outside = living[buffer]
+            found[alloc].update(dict.fromkeys(around[outside:]))
+        for part in node.substatements():
+            visit(part, around)
+
+    visit(root, ())
+    return {alloc: tuple(loops) for alloc, loops in found.items()}
+
+
+def writer_tags(root: Stmt) -> dict[Alloc, frozenset[str]]:
+    """Return by allocation the thread axes among whose threads loops inside it divide the stores to its buffer."""
+    return {alloc: frozenset(loop.thread for loop in loops) for alloc, loops in thread_writers(root).items()}
 
 
 def check_local(node: Alloc, owners: Collection[E.Var], tags: Collection[str]) -> None:

@@ -29,9 +29,10 @@ from ..lowering.living import ONE_KERNEL
 from .accesses import allocated, bound_vars, loaded, stored, uses
 from .conflicts import reads_apart
 from .events import GRID_BARRIER, Events, Scope, is_grid_barrier
-from .kernel_checks import check_block_memory, writer_tags
+from .kernel_checks import check_block_memory, last_store, writer_tags
 from .one_launch import meeting
 
+ONE = make.const(1, INDEX)
 Blocks = dict[str, E.Var]
 """The indices of the blocks that live over all steps, by tag."""
 
@@ -71,8 +72,8 @@ def _among(stmts: Sequence[Stmt], tags: Sequence[str]) -> Stmt:
 
 def _is_nest(stmt: Stmt, tags: Sequence[str], blocks: Blocks) -> bool:
     """Return whether a statement is a nest of those threads, in as many blocks as live over the steps."""
-    loops = [node for node in walk(stmt) if isinstance(node, For) and node.thread in blocks]
-    same = all(loop.extent is blocks[loop.thread].extent for loop in loops)
+    loops = [node for node in walk(stmt) if isinstance(node, For) and node.thread.startswith("blockIdx")]
+    same = all(loop.thread in blocks and loop.extent is blocks[loop.thread].extent for loop in loops)
     return isinstance(stmt, For) and stmt.thread in tags and same
 
 
@@ -108,7 +109,7 @@ def _kernel(stmt: Stmt, blocks: Blocks) -> Stmt:
 
 def _check_memory(stmt: Stmt, merged: Stmt, blocks: Blocks) -> None:
     """Raise ScheduleError where loops of `stmt` over living blocks divide memory among them of which another reads."""
-    tags = {node.buffer: writer_tags(node) & blocks.keys() for node in walk(stmt) if isinstance(node, Alloc)}
+    tags = {alloc.buffer: found & blocks.keys() for alloc, found in writer_tags(stmt).items()}
     for node in walk(merged):
         if isinstance(node, Alloc) and tags[node.buffer]:
             check_block_memory(node, [blocks[tag] for tag in tags[node.buffer]], tags[node.buffer])
@@ -194,6 +195,7 @@ class _Meetings:
             return node.map(self.inside, lambda expr: expr)
         var = self.blocks.get(node.thread)
         if var is None or node.extent is not var.extent:
+            self.check_blocks(node)
             return node.copy(body=self.inside(node.body))
         return self.inside(substitute_stmt(node.body, {node.var: var}))
 
@@ -210,6 +212,18 @@ class _Meetings:
         """Return whether a block touches what another one does."""
         private = bound_vars(a) | bound_vars(b) | ({carrier} if carrier is not None else set())
         return meeting(self.loops, a, b, private) is not None
+
+    def check_blocks(self, loop: For) -> None:
+        """Raise ScheduleError for a loop over blocks that do not live over all steps: for each of those that do, every
+        one of its iterations would be there, and none waits for another."""
+        if loop.thread.startswith("blockIdx") and loop.extent is not ONE:
+            living = ", ".join(f"{tag}={var.extent!r}" for tag, var in self.blocks.items())
+            raise ScheduleError(
+                f"{loop.thread} runs '{loop.var.name}' of {last_store(loop)} in a kernel that runs all steps",
+                because=f"the blocks that live over the steps are {living}",
+                legal=f"env_threads with {loop.thread} too, or a loop bound to these or to threads of a block",
+                location=loop.loc,
+            )
 
     def check(self, nest: Stmt) -> None:
         """Raise ScheduleError where a block reads in a nest what another one writes in it."""

@@ -90,11 +90,14 @@ def _common(stmt: Stmt, named: frozenset[E.Var], is_common: Callable[[Buffer], b
 
 
 def _made_of(stmt: Stmt, wanted: Iterable[Buffer]) -> set[Buffer]:
-    """Return the buffers that stores below `stmt` to those wanted depend on, themselves or through others."""
+    """Return the buffers that stores below `stmt` to those wanted depend on, themselves or through others.
+
+    Global memory holds what guarded threads left there: nothing is done for its sake.
+    """
     parts: dict[Buffer | E.Var, set[Buffer | E.Var]] = {}
     for node in walk(stmt):
         if isinstance(node, Stmt):
-            read = {part for expr in node.expressions() for part in _things(expr)}
+            read = {part for expr in node.expressions() for part in _things(expr) if not _is_global(part)}
             for made in [node.var] if isinstance(node, Let) else stored(node):
                 parts.setdefault(made, set()).update(read)
     found: set[Buffer | E.Var] = set()
@@ -112,6 +115,10 @@ def _things(expr: Expr) -> Iterator[Buffer | E.Var]:
             yield node.buffer
         elif isinstance(node, E.Var):
             yield node
+
+
+def _is_global(thing: Buffer | E.Var) -> bool:
+    return isinstance(thing, Buffer) and thing.scope == "global"
 
 
 def anywhere(condition: Expr, variables: frozenset[E.Var]) -> Expr:

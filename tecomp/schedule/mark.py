@@ -42,7 +42,7 @@ _PERSISTENT: Final = "s[T].parallel on each stage: the threads of a call wait fo
 PRAGMA_INSTEAD: Final = {
     "import_c": "tir.call_extern, which calls a function of a library",
     "import_llvm": "tir.call_llvm_intrin, tir.call_extern",
-    "debug_skip_region": "s[T].set_store_predicate(False)",
+    "debug_skip_region": "s[T].set_store_predicate(False), of a result",
     "loop_partition_hint": "nothing: a loop is divided where its guard ends, whatever its extent",
     "parallel_launch_point": _PERSISTENT,
     "parallel_barrier_when_finish": _PERSISTENT,
@@ -146,8 +146,8 @@ def pragma(stage: StageView, axis: IterVar, name: str, value: Any = None) -> Cha
             for j in range(4):    ->       C[i, 0] = ...
                 C[i, j] = ...              C[i, 1] = ...
     """
-    if name not in PRAGMAS:
-        legal = PRAGMA_INSTEAD.get(name, list(PRAGMAS))
+    if not isinstance(name, str) or name not in PRAGMAS:
+        legal = PRAGMA_INSTEAD.get(str(name), list(PRAGMAS))
         raise ScheduleError(f"pragma: {name!r} on '{stage.name}'", "it would have no effect", legal)
     rule = PRAGMAS[name]
     if type(value) not in rule.types:

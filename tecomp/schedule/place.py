@@ -10,6 +10,7 @@ from ..ir.axis import IterVar
 from ..ir.matrix import FRAGMENT_SCOPES
 from ..ir.node import Expr
 from ..ir.visit import walk
+from ..te.buffer import SCOPES
 from ..te.extern_op import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
@@ -19,10 +20,6 @@ from .quantity import check_quantity
 from .relation import carrying
 from .stage import INLINE, At, StageState
 from .view import StageView
-
-SCOPES: Final = ("global", "shared", "shared.dyn", "warp", "local", *FRAGMENT_SCOPES)
-"""The memories a result may be kept in: everyone's, a block's (of a size that its launch says: dyn), a thread's; the
-registers of a warp, for matrices that tensor cores multiply."""
 
 
 class Reason(NamedTuple):

@@ -52,6 +52,7 @@ class Plan:
         self.owner = {axis.var: op for op, state in self.states.items() for axis in state.axes}
         """Whose axis a variable is."""
         self.applied: list[Applied] = []
+        self._applied_to: dict[Operation, list[Applied]] = {}
         self._sources: tuple[Operation, frozenset[Operation]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -76,6 +77,7 @@ class Plan:
             new = (axis for axis in state.axes[known:] if axis.kind is not AxisKind.THREAD)
             self.owner.update((axis.var, state.op) for axis in new)
         self.applied.append(applied)
+        self._applied_to.setdefault(applied.op, []).append(applied)
 
     def _connect(self, definition: Operation, old: StageState | None) -> None:
         """Let what a stage reads now know it; a new stage stands before the first that reads it."""
@@ -123,9 +125,9 @@ class Plan:
 
     def location_of(self, op: Operation, primitive: str, axis: IterVar | None = None) -> Location | None:
         """Return the user's line that last applied `primitive` to the stage of `op` (on `axis`, when one is given)."""
-        for applied in reversed(self.applied):
+        for applied in reversed(self._applied_to.get(op, ())):
             on_axis = axis is None or any(value is axis for value in applied.arguments.values())
-            if applied.op is op and applied.primitive == primitive and on_axis:
+            if applied.primitive == primitive and on_axis:
                 return applied.location
         return op.loc
 

@@ -204,7 +204,7 @@ class _Script:
     def size(self, var: Var) -> None:
         """Note where a size can be taken from: the first shape of which it is an extent."""
         self.sizes[var] = f"# {self.names(var)} is a variable of the computation"
-        for tensor in (tensor for op in self.plan.ops for tensor in op.outputs):
+        for tensor in (tensor for op in self.plan.declared for tensor in op.outputs):
             for number, extent in enumerate(tensor.shape):
                 if extent is var:
                     source = f"{self.stage(tensor.op)}.output({tensor.value_index})"

@@ -12,7 +12,7 @@ def trace(args: Any, trace_action: str = "tvm.default_trace_action") -> NoReturn
     raise UserError(
         "te.trace",
         "values are looked at where a program is run step by step",
-        "tecomp.ir.interpret(tecomp.lower(s, args), arrays), an intermediate tensor among the arguments, te.extern",
+        "tecomp.ir.interpret(tecomp.lower(s, args), *arrays), an intermediate tensor among the arguments, te.extern",
     )
 
 

@@ -10,11 +10,15 @@ from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
 from ..ir.dtype_name import dtype_of
+from ..ir.matrix import FRAGMENT_SCOPES
 from ..ir.node import Expr
 from ..ir.stmt import Buffer, Store
 from ..location import caller
 from .shape import name_of, plain, shape_of
 
+SCOPES: Final = ("global", "shared", "shared.dyn", "warp", "local", *FRAGMENT_SCOPES)
+"""The memories there are: everyone's, a block's (of a size that its launch says: dyn), a warp's, a thread's; the
+registers of a warp, for matrices that tensor cores multiply."""
 _MODES: Final = {1: "r", 2: "w", 3: "rw", "r": "r", "w": "w", "rw": "rw", "wr": "rw"}
 """What an access mask allows, by how TE programs write it."""
 
@@ -172,6 +176,8 @@ def decl_buffer(
                 because="a declared buffer is memory of its own, with one address for each element",
                 legal=f"leave {what} out",
             )
+    if scope and scope not in SCOPES:
+        raise UserError(f"{asked}: scope={scope!r}", because="no memory is called so", legal=SCOPES)
     extents = shape_of(asked, shape)
     steps = None if not strides else tuple(_integer(asked, f"stride {n}", step) for n, step in enumerate(strides))
     if steps is not None and len(steps) != len(extents):

@@ -13,6 +13,7 @@ from ..ir.visit import rewrite, walk
 from ..location import caller
 from .buffer import DeclaredBuffer
 from .statement_ranges import check_elements
+from .statement_scope import check_names
 
 Buffers = list[DeclaredBuffer]
 
@@ -21,6 +22,7 @@ def statement(asked: str, made: Any, ins: Buffers, outs: Buffers) -> Stmt:
     """Return what the function of a te.extern made as a statement that is known to be possible."""
     body = _reading(_made(asked, made), ins)
     _check_memory(asked, body, ins, outs)
+    check_names(asked, body)
     check_elements(asked, body)
     return body
 

@@ -38,6 +38,8 @@ def check_recurrence(scan: ScanOp) -> None:
     for op in order:
         if isinstance(op, ComputeOp) and op.early is not None:
             _explain(scan, op, follow, order, op in body)
+    early = (op for op in order if isinstance(op, ComputeOp) and op.early is not None)
+    scan.settled = all(op in scan.explained for op in early)
 
 
 def _check_opaque(scan: ScanOp, body: Iterable[Operation]) -> None:
@@ -63,7 +65,19 @@ def followed(scan: ScanOp) -> Follow:
 
 
 def _above_states(scan: ScanOp) -> tuple[Operation, ...]:
-    return post_order(scan.update, stop=[state.op for state in scan.state_placeholder])
+    """Return what the updates are computed from, down to the states and to scans that are done before this one.
+
+    Such a scan reads no state of this one, and what it reads is known to be in range.
+    """
+    states = [state.op for state in scan.state_placeholder]
+    needs = set(states)
+    done: list[Operation] = []
+    for op in post_order(scan.update, stop=states):
+        if any(tensor.op in needs for tensor in op.input_tensors):
+            needs.add(op)
+        elif isinstance(op, ScanOp) and op.settled:
+            done.append(op)
+    return post_order(scan.update, stop=[*states, *done])
 
 
 class Follow:

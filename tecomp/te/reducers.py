@@ -203,6 +203,10 @@ class Reducer:
             )
         return reduce(self._combine, values[1:], values[0])
 
+    def __reduce__(self) -> Any:
+        """Pickle those of te by name; one of a user's own is pickled as its functions are."""
+        return self.name if PREDEFINED.get(self.name) is self else super().__reduce_ex__(2)
+
     def __repr__(self) -> str:
         return f"te.{self.name}"
 
@@ -309,9 +313,7 @@ argmax = _ArgReducer(
 )
 argmin = _ArgReducer(_first_extreme(make.lt), lambda i, v: (max_value(i), _greatest(v)), "argmin", f"Least {_PAIRS}")
 
-PREDEFINED: Final[dict[str, Reducer]] = {
-    reducer.name: reducer for reducer in (sum, prod, max, min, argmax, argmin)
-}
+PREDEFINED: Final[dict[str, Reducer]] = {reducer.name: reducer for reducer in (sum, prod, max, min, argmax, argmin)}
 """The reducers of te, by name."""
 
 

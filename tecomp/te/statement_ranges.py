@@ -1,4 +1,4 @@
-"""Elements outside their memory, found when the body of an opaque operation is declared: machine code would write there.
+"""Elements outside their memory, found when the body of an opaque operation is declared: machine code would go there.
 
 As in a compute, a fault is reported only with a proof: values of the loops at which the statement would do it.
 """
@@ -52,7 +52,7 @@ def _check_inside(
     asked: str, buffer: Buffer, indices: tuple[Expr, ...], guards: Guards, location: Location | None
 ) -> None:
     for dim, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
-        reach = reach_outside(index, extent, guards)
+        reach = next(filter(None, (reach_outside(lane, extent, guards) for lane in _ends(index))), "")
         if reach:
             raise UserError(
                 f"{asked}: {buffer.name}[{', '.join(map(plain, indices))}] leaves '{buffer.name}'",
@@ -60,3 +60,11 @@ def _check_inside(
                 legal=f"0 to {plain(make.sub(extent, 1))}, or an if_scope around it",
                 location=location,
             )
+
+
+def _ends(index: Expr) -> tuple[Expr, ...]:
+    """Return the first and the last lane of a vector of neighbours, a scalar itself, nothing of other vectors."""
+    if isinstance(index, E.Ramp):
+        last = make.mul(index.stride, make.const(index.lanes - 1, index.base.dtype))
+        return index.base, make.add(index.base, last)
+    return (index,) if index.dtype.lanes == 1 else ()

@@ -222,10 +222,12 @@ class ScanOp(Operation):
     of all states, which only name them: they are scheduled on the update and the init.
 
     Of computes with an `early` read, `spans` has the axes that are steps of this scan, with their first and last values
-    (None is not known); `explained` are those whose read is in range then.
+    (None is not known); `explained` are those whose read is in range then, and `settled` says that these are all.
     """
 
-    __slots__ = ("explained", "init", "inputs", "scan_axis", "spans", "spatial_axis_", "state_placeholder", "update")
+    __slots__ = (
+        "explained", "init", "inputs", "scan_axis", "settled", "spans", "spatial_axis_", "state_placeholder", "update",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -245,6 +247,7 @@ class ScanOp(Operation):
         self.init, self.update, self.state_placeholder, self.inputs = init, update, state_placeholder, inputs
         self.spans: dict[ComputeOp, dict[Var, tuple[int, int | None]]] = {}
         self.explained: set[ComputeOp] = set()
+        self.settled = False
 
     @property
     def input_tensors(self) -> tuple[Tensor, ...]:

@@ -120,6 +120,12 @@ class _Call:
     def place(self, tensor: Tensor, given: Any) -> tuple[Tensor, list[_Part]]:
         """Return the tensor that stands for `tensor` and which part of it; the parts fit the intrinsic's extents."""
         source, parts = self.parts(given)
+        if source.dtype is not tensor.dtype:
+            raise self.refuse(
+                f": '{tensor.name}' is {given!r}",
+                because=f"that is {source.dtype}, and it takes {tensor.dtype}",
+                legal=f"a slice of a tensor of {tensor.dtype}",
+            )
         kept = [part for part in parts if part.extent is not None]
         if len(kept) < len(tensor.shape) <= len(parts):
             wide = [

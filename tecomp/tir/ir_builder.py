@@ -27,6 +27,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Let, LoopKind, Seq, Stmt
 from ..ir.subst import substitute_stmt
 from ..location import caller
+from ..te.axis import VIRTUAL_TAGS
 from ..te.buffer import DeclaredBuffer, decl_buffer
 from ..te.logic import likely
 from ..te.shape import name_of
@@ -178,10 +179,10 @@ class IRBuilder:
             )
         extent = _integer(asked, node.var.dtype, value)
         var = E.Var(node.name, node.var.dtype, make.const(0, node.var.dtype), extent)
+        virtual = node.thread_tag in VIRTUAL_TAGS
+        kind, thread = (LoopKind.VIRTUAL, "") if virtual else (LoopKind.THREAD, node.thread_tag)
         loc = caller()
-        self._declare(
-            lambda rest: For(var, LoopKind.THREAD, substitute_stmt(rest, {node.var: var}), node.thread_tag, loc=loc)
-        )
+        self._declare(lambda rest: For(var, kind, substitute_stmt(rest, {node.var: var}), thread, loc=loc))
 
     def likely(self, expr: Any) -> Expr:
         """Return the condition: which guards usually hold is found out, not told."""

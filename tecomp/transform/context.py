@@ -45,9 +45,14 @@ class PassContext:
         if instruments:
             because = "there is nothing that they could hook into"
             raise UserError("PassContext: instruments", because, "tecomp.lower(..., trace=True), which times each pass")
+        if config is not None and not isinstance(config, Mapping):
+            because = f"it is a {type(config).__name__}"
+            raise UserTypeError(f"PassContext: config={config!r}", because, '{"tir.disable_vectorize": True}')
         self.opt_level, self.config = opt_level, dict(config or {})
         self.disabled_pass = tuple(map(_pass_name, disabled_pass or ()))
         for name in self.config:
+            if not isinstance(name, str):
+                raise UserTypeError(f"PassContext: option {name!r}", f"it is a {type(name).__name__}", "names")
             if name not in OPTIONS:
                 because = "there is no such option, or it would change nothing"
                 raise UserError(f"PassContext: {name}={self.config[name]!r}", because, instead_of(name))

@@ -100,3 +100,72 @@ def test_a_size_may_be_asked_for():
     b = np.zeros(7, "float32")
     tecomp.build(s, [A, B])(np.ones(7, "float32"), b)
     np.testing.assert_array_equal(b, [2, 2, 2, 2, 0, 0, 0])
+
+
+def halved(scope="global"):
+    A = te.placeholder((16,), name="A")
+    B = te.compute((16,), lambda i: A[i] + 1, name="B")
+    C = te.compute((16,), lambda i: B[i] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[B].set_scope(scope)
+    return s, A, B, C
+
+
+def test_elements_that_are_read_are_stored(refused):
+    s, A, B, C = halved()
+    s[B].set_store_predicate(B.op.axis[0] < 8)
+    with refused(
+        ScheduleError,
+        """
+        set_store_predicate: i < 8 on 'B'
+          --> test_predicate.py:LINE
+           |     s[B].set_store_predicate(B.op.axis[0] < 8)
+           |     ^
+          because: 'C' reads elements that are stored nowhere, in memory that held nothing before
+          legal: a condition on threads that compute the same elements; te.if_then_else in the formula
+    """,
+    ):
+        tecomp.lower(s, [A, C])
+
+
+def test_elements_that_are_read_are_stored_somewhere(refused):
+    s, A, B, C = halved()
+    s[B].set_store_predicate(False)
+    with refused(
+        ScheduleError,
+        """
+        set_store_predicate: False on 'B'
+          --> test_predicate.py:LINE
+           |     s[B].set_store_predicate(False)
+           |     ^
+          because: 'C' reads elements that are stored nowhere, in memory that held nothing before
+          legal: a condition on threads that compute the same elements; te.if_then_else in the formula
+    """,
+    ):
+        tecomp.lower(s, [A, C])
+
+
+def test_a_result_that_is_read_keeps_what_it_was():
+    s, A, B, C = halved()
+    s[B].set_store_predicate(B.op.axis[0] < 8)
+    b, c = np.full(16, 5, "float32"), np.zeros(16, "float32")
+    tecomp.build(s, [A, B, C])(np.ones(16, "float32"), b, c)
+    np.testing.assert_array_equal(c, [4] * 8 + [10] * 8)
+
+
+@pytest.mark.parametrize("scope", ["shared", "local"])
+def test_one_thread_stores_what_all_read(scope):
+    """Each of 4 threads computes the same 16 elements: shared memory holds what one of them stores, its own does not."""
+    s, A, B, C = halved(scope)
+    tx = te.thread_axis("threadIdx.x")
+    outer, _ = s[C].split(C.op.axis[0], nparts=4)
+    s[C].bind(outer, tx)
+    s[B].compute_at(s[C], outer)
+    s[B].set_store_predicate(tx.var.equal(2))
+    if scope == "local":
+        with pytest.raises(ScheduleError, match="stored nowhere"):
+            tecomp.lower(s, [A, C], target="cuda")
+        return
+    a, c = np.arange(16, dtype="float32"), np.zeros(16, "float32")
+    tecomp.ir.interpret(tecomp.lower(s, [A, C], target="cuda"), a, c)
+    np.testing.assert_array_equal(c, a * 2 + 2)

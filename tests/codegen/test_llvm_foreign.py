@@ -325,3 +325,50 @@ def seen_by(seen: list[np.ndarray]):
         out[:] = x
 
     return copy
+
+
+def test_a_function_may_wait_for_another_call_of_the_program() -> None:
+    """From another thread, and from the threads of a parallel loop."""
+
+    def doubled(a, c, k=slice(None)):
+        if not waited.is_set():
+            waited.set()
+            other = threading.Thread(target=module, args=(a, np.zeros(4, "float32")), daemon=True)
+            other.start()
+            other.join(10)
+            assert not other.is_alive()
+        c[k] = a[k] * 2
+
+    def loop(ins, outs):
+        ib = tir.ir_builder.create()
+        with ib.for_range(0, 4, "i", kind="parallel") as i:
+            ib.emit(tir.call_packed(doubled, ins[0], outs[0], i))
+        return ib.get()
+
+    for body in (lambda ins, outs: tir.call_packed(doubled, ins[0], outs[0]), loop):
+        waited, module, got = threading.Event(), built(body), np.zeros(4, "float32")
+        module(np.arange(4, dtype="float32"), got)
+        assert got.tolist() == [0, 2, 4, 6]
+
+
+def test_each_call_raises_what_its_own_function_raised() -> None:
+    meeting = threading.Barrier(4, timeout=10)
+
+    def fails(a, c):
+        meeting.wait()
+        raise KeyError(int(a[0]))
+
+    module, raised = built(lambda ins, outs: tir.call_packed(fails, ins[0], outs[0])), {}
+
+    def call(number):
+        try:
+            module(np.full(1, number, "float32"), np.zeros(1, "float32"))
+        except KeyError as error:
+            raised[number] = error.args[0]
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert raised == {0: 0, 1: 1, 2: 2, 3: 3}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+import tecomp
 from tecomp import te
 from tecomp.errors import UserError, UserTypeError
 from tecomp.lowering.func import lower_schedule
@@ -141,3 +143,14 @@ def test_a_scalar_left_out(scaled, refused):
     """,
     ):
         lower_schedule(scaled.s, [scaled.A, scaled.C], "f")
+
+
+def test_an_output_that_another_reads_may_be_a_temporary() -> None:
+    A = te.placeholder((20,), name="A")
+    B = te.compute((20,), lambda i: A[i] + 1, name="B")
+    C = te.compute((20,), lambda i: B[i] * 2, name="C")
+    s = te.create_schedule([B.op, C.op])
+    assert "B = alloc(f32[20]" in str(tecomp.lower(s, [A, C]))
+    got = np.zeros(20, "float32")
+    tecomp.build(s, [A, C])(np.arange(20, dtype="float32"), got)
+    np.testing.assert_array_equal(got, (np.arange(20) + 1) * 2)

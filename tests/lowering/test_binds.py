@@ -29,6 +29,22 @@ def test_strides_of_ones_own() -> None:
     np.testing.assert_array_equal(b, a * 2)
 
 
+def test_binds_are_a_dict(refused) -> None:
+    A, B, s = doubled()
+    with refused(
+        UserTypeError,
+        """
+        binds=[1]
+          --> test_binds.py:LINE
+           |     tecomp.lower(s, [A, B], binds=[1])
+           |     ^
+          because: it is a list
+          legal: {A: tir.decl_buffer(A.shape, A.dtype)}
+        """,
+    ):
+        tecomp.lower(s, [A, B], binds=[1])
+
+
 def test_constant_strides_are_asked_of_a_call() -> None:
     A, B, s = doubled(4)
     buffer = tir.decl_buffer(A.shape, A.dtype, strides=[6, 1])

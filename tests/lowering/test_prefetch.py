@@ -111,5 +111,5 @@ def test_what_a_reduction_starts_from(n: int) -> None:
 
 
 def _has_one_iteration(n: int, leaf: int) -> bool:
-    """Return whether the loop over pairs, the one that reduces, or that over a pair is trivial: a refusal of its own."""
+    """Return whether the loop over pairs, the one that reduces, or that over a pair is trivial, which is refused."""
     return [n <= 2, False, n == 1][leaf]

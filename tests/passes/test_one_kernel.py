@@ -269,6 +269,17 @@ def test_memory_that_the_steps_share_is_the_grids():
             """,
         ),
         (
+            MET_IN_ONE_NEST.replace("thread('blockIdx.x'", "thread('blockIdx.y'").replace("7 - i", "i"),
+            """
+            blockIdx.y runs 'i' of A in a kernel that runs all steps
+              --> test_one_kernel.py:LINE
+               |     launch.run(parse(source), Target.of("cuda"))
+               |     ^
+              because: the blocks that live over the steps are blockIdx.x=8
+              legal: env_threads with blockIdx.y too, or a loop bound to these or to threads of a block
+            """,
+        ),
+        (
             PARTS.format(scope="shared", read="4 - i * 4 + j"),
             """
             shared buffer W read by another block

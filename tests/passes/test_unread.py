@@ -27,3 +27,14 @@ def test_a_call_with_an_effect_stays():
     text = repr(without_unread(func.body))
     assert "T[" not in text
     assert "call_extern[f32]('rand', A[i])" in text
+
+
+@pytest.mark.parametrize(
+    ("call", "kept"),
+    [("atomic_add(address(T[i], 'rwu'), A[i])", False), ("call_extern('fill', address(T, 'w'))", True)],
+)
+def test_a_function_that_gets_an_address_finds_memory_there(call, kept):
+    """An atomic update of what nothing reads goes, a call of anything else stays, and so does what it writes."""
+    func = parse(BEFORE.format(value="A[i]").replace("C[i] =", f"{call}\n        C[i] ="))
+    text = repr(without_unread(func.body))
+    assert ("address(T" in text, "T = alloc" in text) == (kept, kept)

@@ -92,6 +92,29 @@ def test_copies_and_values():
         other[0] = 1
 
 
+def test_bytes_take_the_order_of_this_machine():
+    assert tecomp.nd.array(np.arange(3, dtype=">f4")).data.dtype == np.dtype("<f4")
+
+
+TYPES = "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, bfloat16"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: tecomp.nd.array("abc"), ("an array of <U3", "no element type is called so", TYPES)),
+        (lambda: tecomp.nd.array(None), ("an array of object", "no element type is called so", TYPES)),
+        (lambda: tecomp.nd.empty((2,), "foo"), ("an array of foo", "no element type is called so", TYPES)),
+        (lambda: tecomp.nd.array([1], "cpu"), ("'cpu' as a device", "it is a str", "cpu(), cuda(0)")),
+        (lambda: tecomp.nd.from_dlpack(3), ("from_dlpack of 3", "it exports no memory", "an array, a tensor")),
+    ],
+)
+def test_what_makes_no_array(call, said):
+    with pytest.raises(ArgumentError) as refused:
+        call()
+    assert (refused.value.asked, refused.value.because, refused.value.legal) == said
+
+
 def test_memory_is_shared_through_dlpack():
     host = np.arange(3)
     array = tecomp.nd.from_dlpack(host)

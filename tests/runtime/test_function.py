@@ -148,8 +148,18 @@ def test_what_is_no_package(tmp_path, text: str | None, because: str) -> None:
     assert because in caught.value.because
 
 
+def test_a_damaged_package(module) -> None:
+    text = packed([module.artifact])
+    for other in (text.replace("float32", "float64", 1), text.replace('"name": "double"', '"name": "treble"')):
+        assert other != text
+        with pytest.raises(LaunchError) as caught:
+            unpacked(other)
+        assert caught.value.because == "its content is not what was written into it"
+
+
 def test_refusals(module, kernel, tmp_path) -> None:
     calls = {
+        "time_evaluator of double on None": lambda: module.time_evaluator("double", None),
         "double has no function 'main'": lambda: module["main"],
         "time_evaluator of double on cuda(0)": lambda: module.time_evaluator("double", tecomp.cuda(0)),
         "get_source('asm') of double": lambda: kernel.get_source("asm"),

@@ -108,6 +108,7 @@ def test_floats_too_large_are_refused():
     assert refusal(1e39, "float32")[0] == "argument a: 1e+39 does not fit in float32"
     assert refusal(-3.4e38 * 2, "bfloat16")[0] == "argument a: -6.8e+38 does not fit in bfloat16"
     assert take(1e300, "float64") == 1e300
+    assert refusal(10**400, "float64") == ("argument a: a number of that size does not fit in float64", "")
 
 
 @pytest.mark.parametrize("value", ["3", None, 1j, [1], np.zeros(1), np.zeros((2, 2)), object])

@@ -93,3 +93,55 @@ def test_arguments_of_a_scan():
     x, out = np.random.default_rng(0).standard_normal((2, 6, 5)).astype("f")
     tecomp.build([S])(x, out)
     np.testing.assert_allclose(out, np.cumsum(x, 0), rtol=1e-5, atol=1e-6)
+
+
+@te.hybrid.script
+def reflected(a):
+    b = output_tensor(a.shape, a.dtype)  # noqa: F821 (names of hybrid functions)
+    for i in range(a.shape[0]):
+        b[i] = a[i] + a[a.shape[0] - 1 - i]
+    return b
+
+
+@te.hybrid.script
+def summed(a):
+    b = output_tensor(a.shape, a.dtype)  # noqa: F821
+    b[0] = a[0]
+    for i in range(1, a.shape[0]):
+        b[i] = b[i - 1] + a[i]
+    return b
+
+
+@te.hybrid.script
+def threaded(a):
+    b = output_tensor(a.shape, a.dtype)  # noqa: F821
+    for i in bind("threadIdx.x", a.shape[0]):  # noqa: F821
+        b[i] = a[i] * 3
+    return b
+
+
+@te.hybrid.script
+def at_once(a):
+    b = output_tensor(a.shape, a.dtype)  # noqa: F821
+    for i in parallel(a.shape[0]):  # noqa: F821
+        b[i] = a[i] * 5
+    return b
+
+
+FUNCTIONS = {
+    reflected: lambda a: a + a[::-1],
+    summed: np.cumsum,
+    threaded: lambda a: a * 3,
+    at_once: lambda a: a * 5,
+}
+
+
+@pytest.mark.parametrize(("function", "want"), FUNCTIONS.items(), ids=lambda value: getattr(value, "__name__", ""))
+def test_a_hybrid_function_between_kernels(function, want):
+    n, a = te.var("n"), np.arange(9, dtype="f")
+    A = te.placeholder((n,), name="A")
+    H = function(te.compute((n,), lambda i: te.exp(A[i]) * 0 + A[i], name="B"))
+    C = te.compute((n,), lambda i: H[i] * 2, name="C")
+    c = np.full(9, np.nan, "f")
+    interpret(tecomp.lower(te.default_schedule([C], "cuda"), [A, C], target="cuda"), a, c)
+    np.testing.assert_array_equal(c, want(a) * 2)

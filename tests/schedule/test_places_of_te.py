@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -11,9 +10,9 @@ import pytest
 
 import tecomp
 from tecomp import te
-from tecomp.errors import TecompError
 from tecomp.schedule import create_schedule
 
+from .messages import messages
 from .test_cache import computed
 
 
@@ -86,14 +85,7 @@ def _inlined_into_code():
 
 
 def test_refused(golden):
-    messages = []
-    for name, attempt in REFUSED.items():
-        with pytest.raises(TecompError) as caught:
-            attempt(program())
-            pytest.fail(f"{name} was not refused")
-        message = re.sub(r"(--> \w+\.py):\d+", r"\1:LINE", str(caught.value))
-        messages.append(f"# {name}\n{type(caught.value).__name__}: {message}\n")
-    golden("\n".join(messages))
+    golden(messages(REFUSED, program))
 
 
 def place_then_reorder(s, p):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
 from tecomp import te
-from tecomp.errors import TecompError
 from tecomp.schedule import create_schedule
+
+from .messages import messages
 
 
 def program() -> SimpleNamespace:
@@ -81,13 +81,5 @@ FACTOR: dict[str, Callable[[SimpleNamespace], object]] = {
 
 
 @pytest.mark.parametrize("cases", [READ, WRITE, FACTOR], ids=["cache_read", "cache_write", "rfactor"])
-def test_refused(cases, golden, request):
-    messages = []
-    for name, attempt in cases.items():
-        p = program()
-        with pytest.raises(TecompError) as caught:
-            attempt(p)
-        message = re.sub(r"(--> \w+\.py):\d+", r"\1:LINE", str(caught.value))
-        messages.append(f"# {name}\n{type(caught.value).__name__}: {message}\n")
-        assert [stage.name for stage in p.s.stages] == [stage.name for stage in program().s.stages]
-    golden("\n".join(messages), request.node.callspec.id)
+def test_refused(cases, golden):
+    golden(messages(cases, program))

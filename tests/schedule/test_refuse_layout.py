@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -10,8 +9,9 @@ import pytest
 
 import tecomp
 from tecomp import te
-from tecomp.errors import TecompError
 from tecomp.schedule import create_schedule
+
+from .messages import messages
 
 
 def program() -> SimpleNamespace:
@@ -293,11 +293,4 @@ TABLES = {
 
 @pytest.mark.parametrize("primitive", TABLES)
 def test_refused(primitive, golden):
-    messages = []
-    for name, attempt in TABLES[primitive].items():
-        with pytest.raises(TecompError) as caught:
-            attempt(program())
-            pytest.fail(f"{primitive}: {name} was not refused")
-        message = re.sub(r"(--> \w+\.py):\d+", r"\1:LINE", str(caught.value))
-        messages.append(f"# {name}\n{type(caught.value).__name__}: {message}\n")
-    golden("\n".join(messages))
+    golden(messages(TABLES[primitive], program))

@@ -141,6 +141,18 @@ def test_a_size_that_no_shape_gives_is_named():
     )
 
 
+def test_a_size_is_taken_from_what_was_declared():
+    """The stage that cache_write makes stands before the one that has the size, and is not there in the first lines."""
+    n = te.var("n")
+    A = te.placeholder((8,), name="A")
+    C = te.compute((n,), lambda i: A[i % 8], name="C")
+    s = create_schedule(C.op)
+    s[C].set_store_predicate(C.op.axis[0] < n)
+    s.cache_write(C, "global")
+    assert "n = C.output(0).shape[0]\n" in s.text()
+    assert made_again(s) == s.text()
+
+
 def test_predicates(chain):
     chain.s[chain.B].set_store_predicate(chain.B.op.axis[1] * 2 >= 3)
     chain.s[chain.C].set_store_predicate(True)

@@ -68,6 +68,14 @@ REFUSED = [
         ),
     ),
     (
+        lambda: tir.decl_buffer((n,), scope="shred"),
+        text(
+            "decl_buffer 'buffer': scope='shred'",
+            "no memory is called so",
+            "global, shared, shared.dyn, warp, local, wmma.matrix_a, wmma.matrix_b, wmma.accumulator",
+        ),
+    ),
+    (
         lambda: tir.decl_buffer((n, 2), strides=[1]),
         text("decl_buffer 'buffer': 1 strides", "its shape (n, 2) has 2 dimensions", "one for each"),
     ),

@@ -232,6 +232,8 @@ def test_arguments_from_python(golden):
     calls = {
         "too many": lambda: doubled(a, 2, 3),
         "unknown": lambda: doubled(a, j=2),
+        "too few": lambda: doubled(k=3),
+        "too many arrays": lambda: doubled(floats(8), 2, 3),
         "a dict": lambda: doubled(a, {}),
         "an element": lambda: doubled(a, a[0]),
         "arrays among tensors": lambda: doubled(a, floats(8)),

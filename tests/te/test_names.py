@@ -17,7 +17,7 @@ exp2 exp10 expm1 log1p atan2 nextafter hypot copysign ldexp clz pow fma clip cas
 shift_left shift_right bitwise_and bitwise_or bitwise_xor bitwise_not
 tag_scope Tensor TensorSlice PlaceholderOp ComputeOp ScanOp ExternOp HybridOp Operation Schedule Stage hybrid
 reinterpret dp4a q_multiply_shift q_multiply_shift_per_axis trace SpecializedCondition
-AXIS_SEPARATOR TensorComputeOp TensorIntrin default_schedule
+AXIS_SEPARATOR TensorComputeOp TensorIntrin decl_tensor_intrin default_schedule
 """.split()
 
 

@@ -57,12 +57,13 @@ def test_rank_0_stands_for_its_element() -> None:
 
 def test_two_of_rank_0_are_compared_by_value() -> None:
     """In a formula, also with itself, which a NaN is not equal to; Python's truth is whether they are one tensor."""
-    other = te.placeholder((), "int32", name="Y")
-    assert (Z == other) is (Z() == other()) and (Z != other) is (Z() != other())
-    assert isinstance(Z == Z, E.Eq)
-    assert (bool(Z == Z), bool(Z == other), bool(Z != Z), bool(Z != other)) == (True, False, False, True)
-    assert Z in (other, Z) and other not in (A, Z)
-    assert (A == Z) is False and (Z == A) is False
+    x, y = (te.placeholder((), name=name) for name in "xy")
+    assert (x == y) is (x() == y()) and (x != y) is (x() != y())
+    same, unlike = x == x, x != x
+    assert isinstance(same, E.Eq) and isinstance(unlike, E.Ne)
+    assert (bool(same), bool(x == y), bool(unlike), bool(x != y)) == (True, False, False, True)
+    assert x in (y, x) and y not in (A, x)
+    assert (x == A) is False
 
 
 def test_operations_record_the_users_line() -> None:

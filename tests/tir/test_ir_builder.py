@@ -66,6 +66,14 @@ def test_threads() -> None:
     assert lines(ib) == "for threadIdx_x in thread('threadIdx.x', i32(32)):\n    A[threadIdx_x] = 1.0"
 
 
+def test_virtual_threads_are_loops_of_their_kind() -> None:
+    ib = tir.ir_builder.create()
+    a, v = ib.buffer_ptr(A), te.thread_axis("vthread")
+    ib.scope_attr(v, "thread_extent", 2)
+    a[v] = 1.0
+    assert lines(ib) == "for vthread in vthread(i32(2)):\n    A[vthread] = 1.0"
+
+
 def test_one_index_into_several_dimensions_counts_row_by_row() -> None:
     ib = tir.ir_builder.create()
     m = ib.buffer_ptr(M)

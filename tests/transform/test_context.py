@@ -217,6 +217,8 @@ KNOWN = ", ".join(OPTIONS)
             "no_unroll_loop_with_extent_one has no meaning: a loop of one iteration is never written",
             'disabled_pass=["partition"], or lower(..., simple_mode=True)',
         ),
+        ({"config": [1]}, UserTypeError, "config=[1]", "it is a list", '{"tir.disable_vectorize": True}'),
+        ({"config": {3: 1}}, UserTypeError, "option 3", "it is a int", "names"),
         (
             {"config": {"tir.add_lower_pass": [(7, print)]}}, UserTypeError,
             "tir.add_lower_pass=[(7, <built-in function print>)]",

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ...errors import ScheduleError
+from ...errors import ScheduleError, UnsupportedError
 from ...ir import expr as E
 from ...ir.axis import AxisKind, IterVar, Range
 from ...ir.node import Expr
@@ -88,7 +88,7 @@ def explain(schedule: Schedule, stages: Iterable[Stage]) -> Explanation:
     problem = ""
     try:
         bounds = infer(program)
-    except ScheduleError as refusal:
+    except (ScheduleError, UnsupportedError) as refusal:
         problem = f"unknown: {refusal.asked}: {refusal.because}"
     return Explanation(
         _report(schedule, stage, program.placement, bounds.get(stage.origin), problem) for stage in stages

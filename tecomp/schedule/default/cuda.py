@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ir.axis import IterVar
+from ...ir.axis import AxisKind, IterVar
+from ...ir.stmt import For, LoopKind
+from ...ir.visit import walk
 from ...te.axis import thread_axis
+from ...te.hybrid import HybridOp
 from ...te.tensor import ComputeOp
 from ..schedule import Schedule, Stage
 from ..stage import INLINE
@@ -19,6 +22,8 @@ FOLDING: Final = 128
 
 def plan_stage(schedule: Schedule, stage: Stage) -> None:
     """Make a kernel of one stage; at each step of a scan, of each stage computed there."""
+    if isinstance(stage.op, HybridOp) and not _has_threads(stage):
+        _plan_hybrid(stage)
     if not isinstance(stage.op, ComputeOp) or stage.state.attach is INLINE:
         return
     axes = data_loops(stage)
@@ -30,6 +35,27 @@ def plan_stage(schedule: Schedule, stage: Stage) -> None:
     block, thread = stage.split(joined(stage, axes), factor=THREADS)
     _bind(stage, block, "blockIdx.x")
     _bind(stage, thread, "threadIdx.x")
+
+
+def _plan_hybrid(stage: Stage) -> None:
+    """Let a thread run each iteration of an independent loop of a hybrid function; without one, one runs all."""
+    leaves, marked = stage.leaf_iter_vars, stage.state.loops
+    loop = next((leaf for leaf in leaves if leaf.kind is AxisKind.DATA and leaf not in marked), None)
+    if loop is None:
+        _bind(stage, stage.fuse(), "threadIdx.x")
+        return
+    stage.reorder(*dict.fromkeys((loop, *leaves)))
+    block, thread = stage.split(loop, factor=THREADS)
+    _bind(stage, block, "blockIdx.x")
+    _bind(stage, thread, "threadIdx.x")
+
+
+def _has_threads(stage: Stage) -> bool:
+    """Return whether a hybrid function says itself what threads do."""
+    op = stage.op
+    assert isinstance(op, HybridOp)
+    inside = any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in walk(op.body))
+    return inside or any(mark.kind is LoopKind.THREAD for mark in stage.state.loops.values())
 
 
 def _is_long(stage: Stage, axes: list[IterVar]) -> bool:

@@ -63,7 +63,7 @@ class Given:
     ) -> None:
         self.name = name
         self.tensors: dict[Tensor, Buffer] = {}
-        bound = _bound(name, signature, args, keywords)
+        bound = arguments_of(name, signature, args, keywords)
         self.values = {parameter: self._value(parameter, value) for parameter, value in bound.arguments.items()}
 
     def _value(self, parameter: str, value: Any) -> Any:
@@ -85,10 +85,10 @@ class Given:
         )
 
 
-def _bound(
+def arguments_of(
     name: str, signature: inspect.Signature, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> inspect.BoundArguments:
-    """Return the arguments by parameter, defaults among them."""
+    """Return the arguments by parameter, defaults among them; UserTypeError unless they are the function's."""
     try:
         bound = signature.bind(*args, **keywords)
     except TypeError as error:

@@ -15,7 +15,7 @@ from ...ir.visit import rewrite, walk
 from ...location import caller
 from ..tag import tag_of
 from ..tensor import Tensor
-from .calls import Given, anywhere
+from .calls import Given, anywhere, arguments_of
 from .dependence import Dependences
 from .operation import MARKS, HybridOp
 from .parser import Parser
@@ -35,6 +35,7 @@ class HybridFunction(Scripted):
         """Return the tensor, or the tuple of tensors, that it computes; of NumPy arrays its result as arrays."""
         values = (*args, *kwargs.values())
         if not anywhere((Tensor, Expr), values):
+            arguments_of(self.source.name, self.signature, args, kwargs)
             return run_plain(self, args, kwargs)
         if anywhere(np.ndarray, values):
             raise UserTypeError(
