@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import linecache
 import os
 import sys
 from types import FrameType
 from typing import NamedTuple
 
-_INSIDE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_RUNTIME = importlib.util.find_spec("tecomp_runtime")
+_INSIDE = (_HERE + os.sep, *(place + os.sep for place in (_RUNTIME and _RUNTIME.submodule_search_locations) or ()))
+"""Where the files of the compiler and of its runtime lie."""
 
 
 class Location(NamedTuple):
@@ -34,7 +38,7 @@ class Location(NamedTuple):
 
 
 def caller() -> Location | None:
-    """Return the line of the innermost frame outside this package: the user's call."""
+    """Return the line of the innermost frame outside of these packages: the user's call."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame = frame.f_back

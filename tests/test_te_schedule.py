@@ -206,7 +206,10 @@ A_, B_, C_, s_ = chain()
             lambda: te.create_prim_func([A_, C_], "int64"), UserError, "te.create_prim_func with index_dtype_override",
             "loop variables are exact integers, for which each target chooses a width",
         ),
-        (lambda: S.CreateReadGraph(3), UserTypeError, "te.schedule.CreateReadGraph of 3", "it is no list of operations"),
+        (
+            lambda: S.CreateReadGraph(3), UserTypeError, "te.schedule.CreateReadGraph of 3",
+            "it is no list of operations",
+        ),
         (lambda: S.PostDFSOrder([3]), UserTypeError, "te.schedule.PostDFSOrder of [3]", "it is no list of operations"),
         (lambda: te.create_prim_func([]), UserTypeError, "te.create_prim_func of []", "it takes tensors"),
         (lambda: te.create_prim_func(3), UserTypeError, "te.create_prim_func of 3", "it is of type int"),

@@ -135,9 +135,16 @@ class Array:
         self.data[...] = importlib.import_module("cupy").asarray(host) if self.device.kind == "cuda" else host
         return self
 
-    def copyto(self, target: Array | Device) -> Array:
+    def copyto(self, target: Any) -> Any:
         """Copy the values into another array of the shape, or into a new one on a device; return that."""
-        return target.copyfrom(self) if isinstance(target, Array) else array(self, target)
+        if isinstance(target, Device):
+            return array(self, target)
+        if isinstance(target, np.ndarray):
+            Array(target, cpu()).copyfrom(self)
+            return target
+        if isinstance(target, Array):
+            return target.copyfrom(self)
+        raise ArgumentError(f"copyto({target!r})", f"it is a {type(target).__name__}", "an array, a device")
 
     def __setitem__(self, part: slice, values: Any) -> None:
         """Take all values anew: a[:] = values."""

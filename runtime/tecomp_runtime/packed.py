@@ -1,4 +1,4 @@
-"""Python functions that compiled code calls: found by name, given arrays over the memory of the program, and numbers.
+"""Python functions that compiled code calls: found by name, given arrays over its memory, and numbers.
 
 An exception inside one ends the program, and comes out of the call of the built function.
 """
@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from .errors import LaunchError
+from .host_array import HostArray
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
 """The functions that artifacts call by name, where no compiler is installed."""
@@ -126,7 +127,7 @@ def _array(pointer: int, shape: list[int], steps: list[int], arg: Mapping[str, A
     else:
         array = np.asarray(_Memory(pointer, (*shape, *lanes), strides, dtype)).view(dtype)
     array.flags.writeable = arg["writable"]
-    return array
+    return array.view(HostArray)
 
 
 class _Memory:

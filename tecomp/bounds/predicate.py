@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..arith import can_prove
+from ..arith import can_prove, simplify
 from ..dtype import INDEX
 from ..errors import ScheduleError
 from ..ir import expr as E
@@ -25,7 +25,7 @@ from ..schedule.stage import StageState
 from ..te.shape import plain
 from .attach import Place
 from .program import Program, data_axes
-from .run_over import ZERO, Bounds, StageBounds
+from .run_over import ONE, ZERO, Bounds, StageBounds
 from .scope import relaxes
 
 
@@ -92,15 +92,21 @@ def _bound(program: Program) -> Iterator[tuple[IterVar, StageState, IterVar]]:
 
 
 def _loop(thread: IterVar, state: StageState, leaf: IterVar, stage: StageBounds, program: Program) -> E.Var:
-    """Return a loop variable over the threads that a loop of another stage is bound to."""
+    """Return a loop variable over the threads that a loop of another stage, or one that reduces, is bound to.
+
+    Threads that reduce are one at least.
+    """
+    name = thread.thread_tag.replace(".", "_")
+    if state.op is stage.op:
+        return E.Var(name, INDEX, ZERO, simplify(make.maximum(stage.domains[leaf].extent, ONE)))
     extent = thread.dom.extent if thread.dom is not None else declared_domains(state)[leaf].extent
     count = constant(extent)
     if count is None:
-        name = stage.op.name
+        long = f"how many '{leaf.name}' of '{state.op.name}' is differs"
         raise ScheduleError(
-            f"set_store_predicate: {thread.thread_tag} on '{name}'",
-            because=f"no loop of '{name}' is bound to it, and how many '{leaf.name}' of '{state.op.name}' is differs",
+            f"set_store_predicate: {thread.thread_tag} on '{stage.op.name}'",
+            because=f"no loop of '{stage.op.name}' is bound to it, and {long}",
             legal=f'te.thread_axis((0, 32), "{thread.thread_tag}"), which says how many there are',
             location=program.schedule.location_of(stage.op, "set_store_predicate"),
         )
-    return E.Var(thread.thread_tag.replace(".", "_"), INDEX, ZERO, make.index(count))
+    return E.Var(name, INDEX, ZERO, make.index(max(count, 1)))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from tecomp_runtime.host_array import HostArray
+
 from ..dtype import HANDLE, DType
 from ..errors import UnsupportedError
 from .expr import Address, Call
@@ -125,7 +127,7 @@ def function_of(node: Call, called: Foreign) -> Callable[..., Any]:
 def _python_function(node: Call, name: str) -> Callable[..., int]:
     def call(*operands: Any) -> int:
         values = [
-            operand[0].array(*operand[1:]) if isinstance(arg, Address) else _plain(operand)
+            operand[0].array(*operand[1:]).view(HostArray) if isinstance(arg, Address) else _plain(operand)
             for arg, operand in zip(node.args, operands, strict=True)
         ]
         function = FUNCTIONS.get(name)

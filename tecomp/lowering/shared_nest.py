@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..arith import simplify
 from ..bounds.program import Program, data_axes
 from ..bounds.run_over import StageBounds
 from ..bounds.shared_out import outside_join, shared_out
@@ -74,7 +75,10 @@ class SharedNest(Nest):
         return tuple(sorted(mark.thread.thread_tag for mark in marks if mark.thread is not None))
 
     def _stored(self, stores: Stmt) -> Stmt:
-        """Return the stores where the schedule's predicate holds, which may name the threads that reduce."""
+        """Return the stores where the schedule's predicate holds, which may name the threads that reduce.
+
+        Of these there is one at least: a reduction over nothing has a result too.
+        """
         predicate = self.stage.predicate
         if predicate is None:
             return stores
@@ -83,7 +87,8 @@ class SharedNest(Nest):
         for leaf in shared_out(self.stage.state):
             var, thread = self.stage.loops[leaf], self.stage.state.mark(leaf).thread
             if var is not None and thread is not None and var in named:
-                again = E.Var(var.name, INDEX, var.min, var.extent)
+                assert var.extent is not None
+                again = E.Var(var.name, INDEX, var.min, simplify(make.maximum(var.extent, make.index(1))))
                 predicate = substitute(predicate, {var: again})
                 loops.append(For(again, LoopKind.THREAD, stores, thread.thread_tag, loc=stores.loc))
         stores = self._asked(If(predicate, stores, loc=stores.loc))

@@ -163,6 +163,12 @@ class _Call:
             )
         extent = source.shape[position]
         first = make.const(0, extent.dtype) if index.start is None else make.convert(index.start)
+        if isinstance(first, E.Const) and first.value < 0:
+            raise self.refuse(
+                f": slice from {first.value} as index {position} of '{source.name}'",
+                because="it begins outside of the tensor: a slice does not count from the end",
+                legal=f"{source.name}.shape[{position}] - {-first.value}",
+            )
         end = extent if index.stop is None else make.convert(index.stop)
         return _Part(first, simplify(make.sub(end, first)))
 

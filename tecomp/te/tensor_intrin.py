@@ -15,6 +15,7 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import UserError, UserTypeError
@@ -103,7 +104,8 @@ class TensorIntrin:
         return f"TensorIntrin({self.name})"
 
 
-class TensorIntrinCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TensorIntrinCall:
     """An intrinsic on slices of tensors and numbers, as they were given, folded over `reduce_axis`."""
 
     intrin: TensorIntrin

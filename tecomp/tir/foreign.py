@@ -56,6 +56,13 @@ def call_packed(func: str | Callable[..., Any], *args: Any) -> Expr:
         te.extern((n,), [A], lambda ins, outs: tir.call_packed("my.sort", ins[0], outs[0]))
     """
     name = _function_name(func)
+    said = next((arg for arg in args if isinstance(arg, str)), None)
+    if said is not None:
+        raise UserTypeError(
+            f"tir.call_packed {name!r} with {said!r}",
+            because="a Python function gets arrays and numbers, no text",
+            legal=f"functools.partial(f, {said!r}), or a function for each text",
+        )
     parts = tuple(_argument(arg) for arg in args)
     for position, part in enumerate(parts):
         if isinstance(part, E.Address) and (part.indices or not _is_zero(part.offset)):

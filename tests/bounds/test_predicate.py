@@ -169,3 +169,19 @@ def test_one_thread_stores_what_all_read(scope):
     a, c = np.arange(16, dtype="float32"), np.zeros(16, "float32")
     tecomp.ir.interpret(tecomp.lower(s, [A, C], target="cuda"), a, c)
     np.testing.assert_array_equal(c, a * 2 + 2)
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("m", [0, 1, 5])
+def test_the_first_thread_that_reduces_stores_a_result_of_nothing_too(m, symbolic):
+    A = te.placeholder((4, te.var("m") if symbolic else m), name="A")
+    k, tx = te.reduce_axis((0, A.shape[1]), name="k"), te.thread_axis("threadIdx.x")
+    B = te.compute((4,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[B].bind(k, tx)
+    s[B].set_store_predicate(tx == 0)
+    for target in (None, "cuda"):
+        b = np.full(4, 77, "float32")
+        tecomp.ir.interpret(tecomp.lower(s, [A, B], target=target), np.ones((4, m), "float32"), b)
+        np.testing.assert_array_equal(b, [m] * 4)

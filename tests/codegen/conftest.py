@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import ml_dtypes
@@ -14,7 +14,7 @@ from tecomp.dtype import INDEX, DType
 from tecomp.ir import expr as E
 from tecomp.ir import make
 from tecomp.ir.func import Func, Level
-from tecomp.ir.stmt import Buffer, For, LoopKind, Stmt, Store
+from tecomp.ir.stmt import Buffer, For, LoopKind, Seq, Stmt, Store
 from tecomp.target import Target
 from tecomp_runtime import Kernel
 
@@ -37,23 +37,37 @@ def guarded(shape: tuple[int, ...], dtype: Any) -> tuple[np.ndarray, Callable[[]
     return inside, lambda: bool((memory[:GUARD_BYTES] == GUARD).all() and (memory[GUARD_BYTES + size :] == GUARD).all())
 
 
-def elementwise(function: Callable[..., Any], inputs: list[np.ndarray], lanes: int = 1, mask: Any = None) -> np.ndarray:
+Function = Callable[..., Any]
+
+
+def elementwise(function: Function, inputs: list[np.ndarray], lanes: int = 1, mask: Any = None) -> np.ndarray:
     """Return function(inputs...) computed in vectors of `lanes`; the length of the inputs is a multiple of them."""
-    count = inputs[0].size // lanes
-    shape = (make.const(inputs[0].size, INDEX),)
-    i = E.Var("i", INDEX, make.const(0, INDEX), make.const(count, INDEX))
-    place: Any = i if lanes == 1 else E.Ramp(make.mul(i, lanes), make.const(1, INDEX), lanes)
+    return elementwise_each([function], inputs, lanes, mask)[0]
+
+
+def elementwise_each(
+    functions: Iterable[Function], inputs: list[np.ndarray], lanes: int = 1, mask: Any = None
+) -> list[np.ndarray]:
+    """Return the same for each of several functions, each a loop of its own in one function, compiled once."""
+    size = inputs[0].size
+    shape = (make.const(size, INDEX),)
     buffers = [Buffer(f"A{n}", shape, DType(array.dtype.name)) for n, array in enumerate(inputs)]
-    value = function(*(make.load(buffer, [place]) for buffer in buffers))
-    out = Buffer("B", shape, value.dtype.element)
-    store = Store(out, (place,), value, make.TRUE if mask is None else mask(place))
-    kernel = build([*buffers, out], [out], For(i, LoopKind.SERIAL, store))
-    result, intact = guarded((inputs[0].size,), value.dtype.element.numpy)
+    outs: list[Buffer] = []
+    loops: list[Stmt] = []
+    for number, function in enumerate(functions):
+        i = E.Var(f"i{number}", INDEX, make.const(0, INDEX), make.const(size // lanes, INDEX))
+        place: Any = i if lanes == 1 else E.Ramp(make.mul(i, lanes), make.const(1, INDEX), lanes)
+        value = function(*(make.load(buffer, [place]) for buffer in buffers))
+        outs.append(Buffer(f"B{number}", shape, value.dtype.element))
+        store = Store(outs[-1], (place,), value, make.TRUE if mask is None else mask(place))
+        loops.append(For(i, LoopKind.SERIAL, store))
+    results = [guarded((size,), out.dtype.numpy) for out in outs]
     if mask is not None:
-        result[...] = 0
-    kernel(*inputs, result)
-    assert intact()
-    return result
+        for result, _ in results:
+            result[...] = 0
+    build([*buffers, *outs], outs, Seq(tuple(loops)))(*inputs, *(result for result, _ in results))
+    assert all(intact() for _, intact in results)
+    return [result for result, _ in results]
 
 
 def samples(dtype: str, count: int, seed: int = 0) -> np.ndarray:
@@ -89,6 +103,7 @@ class Flat:
     build = staticmethod(build)
     guarded = staticmethod(guarded)
     elementwise = staticmethod(elementwise)
+    elementwise_each = staticmethod(elementwise_each)
     samples = staticmethod(samples)
     same = staticmethod(same)
     bfloat16 = np.dtype(ml_dtypes.bfloat16)

@@ -12,7 +12,7 @@ from tecomp.dtype import DType
 from tecomp.errors import UnsupportedError
 from tecomp.ir import expr as E
 from tecomp.ir import interpret_calls, make
-from tests.codegen.cuda_programs import compiles
+from tests.codegen.cuda_programs import ARCHS, compiles
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -67,4 +67,5 @@ def test_the_prelude_holds_what_is_used_and_what_that_uses() -> None:
 
 @pytest.mark.parametrize("name", PRELUDE)
 def test_each_part_of_the_prelude_compiles_alone(name: str) -> None:
-    compiles(f'{prelude(name)}\nextern "C" __global__ void k(float* x) {{ x[0] = 0.0f; }}')
+    """For one architecture: the kernel calls nothing, so that no code is made of the part."""
+    compiles(f'{prelude(name)}\nextern "C" __global__ void k(float* x) {{ x[0] = 0.0f; }}', ARCHS[-1:])

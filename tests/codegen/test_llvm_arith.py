@@ -50,8 +50,8 @@ def test_binary_operations(flat, dtype, lanes):
     if dtype in FLOATS:
         operations["div"] = (make.div, np.divide)
     with np.errstate(all="ignore"):
-        for build, reference in operations.values():
-            result = flat.elementwise(build, [a, b], lanes)
+        results = flat.elementwise_each([build for build, _ in operations.values()], [a, b], lanes)
+        for (_, reference), result in zip(operations.values(), results, strict=True):
             flat.same(result, reference(a, b))
 
 
@@ -62,8 +62,9 @@ def test_divisions_by_what_is_known_at_run_time(flat, dtype, lanes):
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     a[:6], b[:6] = [low, low, high, 1, 0, low], [max(low, -1), 0, 0, max(low, -1), 3, 1]
     with np.errstate(all="ignore"):
-        for build, reference in DIVISIONS.values():
-            flat.same(flat.elementwise(build, [a, b], lanes), reference(a, b))
+        results = flat.elementwise_each([build for build, _ in DIVISIONS.values()], [a, b], lanes)
+        for (_, reference), result in zip(DIVISIONS.values(), results, strict=True):
+            flat.same(result, reference(a, b))
 
 
 @pytest.mark.parametrize("divisor", [1, 2, 3, 7, 8, 64, 100, -1, -2, -3, -64])
@@ -74,8 +75,9 @@ def test_divisions_by_constants(flat, dtype, divisor):
     a = flat.samples(dtype, COUNT, 5)
     b = np.full_like(a, divisor)
     with np.errstate(all="ignore"):
-        for build, reference in DIVISIONS.values():
-            result = flat.elementwise(lambda x, build=build: build(x, make.const(divisor, dtype)), [a], 4)
+        constant = make.const(divisor, dtype)
+        by_constant = [lambda x, build=build: build(x, constant) for build, _ in DIVISIONS.values()]
+        for (_, reference), result in zip(DIVISIONS.values(), flat.elementwise_each(by_constant, [a], 4), strict=True):
             flat.same(result, reference(a, b))
 
 

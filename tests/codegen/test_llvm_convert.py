@@ -42,8 +42,8 @@ def test_casts_between_all_types(flat, source, lanes):
         extreme = np.array([3e9, -3e9, 1e19, -1e19, 2.0**63, -(2.0**31), 255.5, 256.5, -0.9, 65519.0, 65520.0, 1e-7])
         with np.errstate(all="ignore"):
             values[:12] = extreme.astype(values.dtype)
-    for target in ALL:
-        result = flat.elementwise(lambda x, target=target: make.cast(target, x), [values], lanes)
+    casts = [lambda x, target=target: make.cast(target, x) for target in ALL]
+    for target, result in zip(ALL, flat.elementwise_each(casts, [values], lanes), strict=True):
         with np.errstate(all="ignore"):
             flat.same(result, reference(values, target))
 

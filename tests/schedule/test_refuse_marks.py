@@ -139,6 +139,7 @@ OF_TE = (
 PRAGMA: Attempts = {
     **{f"TE's {name}": lambda p, name=name: p.s[p.D].pragma(p.i, name, 1) for name in OF_TE},
     "unknown": lambda p: p.s[p.D].pragma(p.i, "my_pragma"),
+    "a name that is none": lambda p: p.s[p.D].pragma(p.i, ["unroll"]),
     "without its value": lambda p: p.s[p.D].pragma(p.i, "auto_unroll_max_step"),
     "with a wrong value": lambda p: p.s[p.D].pragma(p.i, "auto_unroll_max_step", "16"),
     "with a value of another type": lambda p: p.s[p.D].pragma(p.i, "unroll_explicit", "yes"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tecomp
 from tecomp import te, tir
+from tecomp.ir import interpret
 from tecomp.ir.parse import parse
 from tests.te.message import message, text
 
@@ -264,3 +266,23 @@ def test_an_opaque_operation_in_a_scan(refused) -> None:
     """,
     ):
         te.scan(first, update, state)
+
+
+def test_a_function_may_use_the_arrays_as_those_of_tvm():
+    A = te.placeholder((5,), name="A")
+
+    def add_one(x, y, z):
+        tecomp.nd.array(x.numpy() + 1).copyto(y)
+        x.copyto(z)
+        z.copyfrom(z.asnumpy() * x.copyto(tecomp.cpu()).numpy())
+
+    B, C = te.extern(
+        [(5,), (5,)], [A], lambda ins, outs: tir.call_packed(add_one, *ins, *outs), dtype=["float64", "float32"]
+    )
+    s = te.create_schedule(B.op)
+    a = np.arange(5, dtype="float32")
+    for run in (lambda *given: interpret(tecomp.lower(s, [A, B, C]), *given), tecomp.build(s, [A, B, C])):
+        b, c = np.zeros(5), np.zeros(5, "float32")
+        run(a, b, c)
+        np.testing.assert_array_equal(b, a + 1)
+        np.testing.assert_array_equal(c, a * a)

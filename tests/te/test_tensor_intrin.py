@@ -272,6 +272,14 @@ def row(i: Any) -> Any:
             ),
         ),
         (
+            lambda: call(row, lambda i: A[i, -16:]),
+            text(
+                "te.compute 'C': the call of 'vadd': slice from -16 as index 1 of 'A'",
+                "it begins outside of the tensor: a slice does not count from the end",
+                "A.shape[1] - 16",
+            ),
+        ),
+        (
             lambda: call(row, row, shape=(6, 8)),
             text(
                 "te.compute 'C': the call of 'vadd'",

@@ -75,6 +75,13 @@ REFUSED = [
         "the buffer itself; numbers that say where",
     ),
     (
+        lambda: tir.call_packed("f", B, "fast"),
+        UserTypeError,
+        "tir.call_packed 'f' with 'fast'",
+        "a Python function gets arrays and numbers, no text",
+        "functools.partial(f, 'fast'), or a function for each text",
+    ),
+    (
         lambda: tir.call_packed("f", B.vload([0], "float32x4")),
         UserTypeError,
         "tir.call_packed 'f': argument 0 is float32x4",
