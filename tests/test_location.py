@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import tecomp_runtime
 from tecomp import location
 from tecomp.location import Location, caller
 
 
-def inside(code: str) -> Callable[..., Any]:
+def inside(code: str, package: str = location.__file__) -> Callable[..., Any]:
     """Return the function `f` that `code` defines, as if a file of the package held it."""
     scope: dict[str, Any] = {"caller": caller}
-    exec(compile(code, location.__file__.replace("location.py", "deep/inside.py"), "exec"), scope)
+    exec(compile(code, str(Path(package).parent / "deep" / "inside.py"), "exec"), scope)
     return scope["f"]
 
 
@@ -27,6 +29,11 @@ def test_frames_of_the_package_are_passed_over() -> None:
     found = inside("def f(n):\n    return f(n - 1) if n else caller()")(5)
     assert found.file == __file__
     assert "inside(" in found.source()
+
+
+def test_frames_of_the_runtime_are_passed_over() -> None:
+    found = inside("def f(g):\n    return g()", tecomp_runtime.__file__)(inside("def f():\n    return caller()"))
+    assert found.file == __file__
 
 
 def test_a_callback_of_the_users_is_the_innermost() -> None:
