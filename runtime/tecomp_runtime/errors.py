@@ -17,7 +17,7 @@ class ArgumentError(CallError, ValueError, TypeError):
 
 
 class AccessError(CallError, IndexError):
-    """A function whose accesses are checked was asked for an element outside of a buffer; its outputs are incomplete."""
+    """A function whose accesses are checked was asked for an element outside a buffer; its outputs are incomplete."""
 
 
 class LaunchError(CallError, RuntimeError):

@@ -121,5 +121,3 @@ def _again(op: Operation, outside: Sequence[Operation], readers: Collection[Oper
     named = ", ".join(reader.name for reader in outside)
     both = isinstance(op, ComputeOp) and 0 < len(outside) < len(readers)
     return [f"s.duplicate({op.name}, [{named}]) and each at its own reader"] if both else []
-
-

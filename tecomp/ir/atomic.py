@@ -43,4 +43,3 @@ def atomic_update(name: str, buffer: Buffer, indices: tuple[Expr, ...], value: E
 def is_atomic(node: Any) -> bool:
     """Return whether `node` is such an update."""
     return isinstance(node, Call) and node.name in ATOMICS
-

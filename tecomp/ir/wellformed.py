@@ -159,7 +159,9 @@ def thread_is_named(node: For, _: Level) -> str | None:
 
 def no_thread_loop(node: For, _: Level) -> str | None:
     """From DEVICE on, threads come from Launch, and virtual threads are gone."""
-    return f"{node.kind.value} loop over {node.var.name!r}" if node.kind in (LoopKind.THREAD, LoopKind.VIRTUAL) else None
+    return (
+        f"{node.kind.value} loop over {node.var.name!r}" if node.kind in (LoopKind.THREAD, LoopKind.VIRTUAL) else None
+    )
 
 
 def no_launch(_node: Launch, level: Level) -> str | None:

@@ -9,8 +9,8 @@ from ..bounds.program import Program
 from ..bounds.run_over import Bounds
 from ..dtype import INDEX
 from ..errors import ScheduleError
-from ..ir.axis import AxisKind
 from ..ir import make
+from ..ir.axis import AxisKind
 from ..ir.node import Expr
 from ..schedule.stage import IN_ORDER, StageState
 from ..te.extern_op import ExternOp

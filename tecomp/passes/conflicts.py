@@ -33,9 +33,7 @@ class Conflicts:
         by_buffer: dict[Buffer, list[Event]] = {}
         for event in before:
             by_buffer.setdefault(event.buffer, []).append(event)
-        return any(
-            self._between(a, b, carrier) for b in after for a in by_buffer.get(b.buffer, ()) if a.minds(b)
-        )
+        return any(self._between(a, b, carrier) for b in after for a in by_buffer.get(b.buffer, ()) if a.minds(b))
 
     def _between(self, a: Event, b: Event, carrier: E.Var | None) -> bool:
         common = _common(a.vars, b.vars, carrier)

@@ -92,7 +92,6 @@ class Alignment(NamedTuple):
     offset: int
 
 
-
 def _view(marks: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(marks)
 

@@ -56,9 +56,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "of_r", "of_q", "lo", "hi"), CASES)
-def test_bounds(
-    text: str, of_r: tuple[str, str], of_q: tuple[str, str] | None, lo: str | None, hi: str | None
-) -> None:
+def test_bounds(text: str, of_r: tuple[str, str], of_q: tuple[str, str] | None, lo: str | None, hi: str | None) -> None:
     ranges = {r: span(*of_r)} | ({q: span(*of_q)} if of_q else {})
     found = bounds_of(over(text), ranges)
     assert tuple(None if end is None else repr(end) for end in found) == (lo, hi)

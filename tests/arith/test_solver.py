@@ -19,6 +19,7 @@ from tests.arith.test_simplify import DIVISIONS, ORDER, SUMS, cases
 z3 = pytest.importorskip("z3", reason="z3-solver is a development extra")
 MILLISECONDS = 300
 
+
 def quotient(a: Any, b: Any) -> Any:
     """Return the floor of a / b; the solver's own quotient is that for b > 0."""
     return z3.If(b > 0, a / b, -a / -b)

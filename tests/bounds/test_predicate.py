@@ -155,7 +155,7 @@ def test_a_result_that_is_read_keeps_what_it_was():
 
 @pytest.mark.parametrize("scope", ["shared", "local"])
 def test_one_thread_stores_what_all_read(scope):
-    """Each of 4 threads computes the same 16 elements: shared memory holds what one of them stores, its own does not."""
+    """Each of 4 threads computes the same 16 elements: shared memory holds what one stores, its own does not."""
     s, A, B, C = halved(scope)
     tx = te.thread_axis("threadIdx.x")
     outer, _ = s[C].split(C.op.axis[0], nparts=4)

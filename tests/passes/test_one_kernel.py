@@ -89,9 +89,7 @@ def test_more_blocks_than_run_at_once():
     for tensor in (*H.op.init, *H.op.update):
         bound_to(s, tensor, tensor.op.axis[1], block, thread)
     X = H.op.inputs[0]
-    with pytest.raises(
-        CallError, match=r"16384 blocks that wait for each other\n *because: at most \d+ run"
-    ):
+    with pytest.raises(CallError, match=r"16384 blocks that wait for each other\n *because: at most \d+ run"):
         tecomp.build(s, [X, H], target="cuda")(*(cupy.zeros((6, 1 << 20), "f") for _ in range(2)))
 
 
