@@ -33,8 +33,11 @@ def dot():
 
 
 @pytest.mark.parametrize("part", ["whole", "outer", "inner", "fused"])
-@pytest.mark.parametrize(("verb", "called"), [("vectorize", "vectorize"), ("parallel", "parallelize")])
-def test_a_reduce_axis_as_lanes_or_threads(refused, verb, called, part):
+@pytest.mark.parametrize(
+    ("verb", "called", "atomic"),
+    [("vectorize", "vectorize", ""), ("parallel", "parallelize", 'reduce_update="atomic"; ')],
+)
+def test_a_reduce_axis_as_lanes_or_threads(refused, verb, called, atomic, part):
     """tvm#670, #1795, #7420: silently wrong, or a race."""
     s, O, k = dot()
     if part == "fused":
@@ -44,7 +47,7 @@ def test_a_reduce_axis_as_lanes_or_threads(refused, verb, called, part):
     with refused(f"""
         cannot {called} reduce axis '{axis.name}' of 'O'
           because: its iterations combine into one element, so they cannot run at once
-          legal: a serial or an unrolled loop
+          legal: a serial or an unrolled loop; {atomic}or s.rfactor, for a data axis to {called}
         """):
         getattr(s[O], verb)(axis)
 

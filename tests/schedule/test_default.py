@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tecomp
-from tecomp import te
+from tecomp import te, tir
+from tecomp.errors import UnsupportedError
 from tecomp.ir.interpret import interpret
 from tecomp.target import Target
 
@@ -145,3 +146,38 @@ def test_a_hybrid_function_between_kernels(function, want):
     c = np.full(9, np.nan, "f")
     interpret(tecomp.lower(te.default_schedule([C], "cuda"), [A, C], target="cuda"), a, c)
     np.testing.assert_array_equal(c, want(a) * 2)
+
+
+def statements_of_ones_own(thread=None):
+    A = te.placeholder((4,), name="A")
+
+    def body(ins, outs):
+        ib = tir.ir_builder.create()
+        a, c = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        if thread is not None:
+            ib.scope_attr(thread, "thread_extent", 1)
+        with ib.for_range(0, 4) as i:
+            c[i] = a[i] + 1.0
+        return ib.get()
+
+    return A, te.extern((4,), [A], body, name="C", dtype="float32")
+
+
+def test_statements_of_ones_own_on_a_gpu(refused):
+    _, C = statements_of_ones_own()
+    with refused(
+        UnsupportedError,
+        """
+        te.default_schedule of 'C' for cuda
+          --> test_default.py:LINE
+           |     return A, te.extern((4,), [A], body, name="C", dtype="float32")
+           |     ^
+          because: its body is statements of your own, and which threads run them is theirs to say
+          legal: ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 1) around them, or te.hybrid
+    """,
+    ):
+        te.default_schedule([C], "cuda")
+    A, C = statements_of_ones_own(te.thread_axis("threadIdx.x"))
+    c = np.zeros(4, "float32")
+    interpret(tecomp.lower(te.default_schedule([C], "cuda"), [A, C], target="cuda"), np.arange(4, dtype="float32"), c)
+    np.testing.assert_array_equal(c, [1, 2, 3, 4])
