@@ -27,8 +27,8 @@ llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(feature
 """
 
 _LARGE: Final = 6000
-"""Lines of a module past which LLVM looks for no vectors and unrolls nothing of its own: its time for that grows with
-the square of a function, minutes for a thousand loops. What the schedule vectorizes and unrolls stays so."""
+"""Lines of a function past which LLVM looks for no vectors and unrolls nothing of its own: the time it takes for these
+grows with the square of the function, minutes for a thousand loops. What the schedule vectorizes and unrolls stays."""
 
 
 _MASKED_STORE: Final = "@llvm.masked.store."
@@ -195,7 +195,7 @@ def assembly(source: str, cpu: Cpu) -> str:
 def _optimised(module: Any, target: Any, source: str) -> Any:
     """Return the module parsed from `source` as the target machine's code is made of it."""
     module.triple, module.data_layout = triple(), str(target.target_data)
-    large = source.count("\n") > _LARGE
+    large = max(function.count("\n") for function in source.split("\ndefine ")) > _LARGE
     options = llvm.create_pipeline_tuning_options(speed_level=1 if large else 3)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = not large
     passes = llvm.create_pass_builder(target, options)

@@ -208,3 +208,31 @@ def test_a_statement_prints_alone() -> None:
     func = PROGRAMS["scale"]()
     assert repr(func.body) == "for i in parallel(n):\n    Y[i] = X[i] * alpha + 0.1  # program.py:7"
     assert repr(func) + "\n" == text(func)
+
+
+class Asked(set):
+    """A set that counts how often it is asked for an element."""
+
+    count = 0
+
+    def __contains__(self, element):
+        self.count += 1
+        return super().__contains__(element)
+
+
+def test_a_name_is_found_without_trying_all():
+    names = Names()
+    names.taken = Asked()
+    things = [E.Var("i", INDEX) for _ in range(1000)]
+    assert [names(thing) for thing in things[:3]] == ["i", "i_1", "i_2"]
+    assert names(things[3:][-1]) == "i_3"
+    assert len({*map(names, things)}) == 1000
+    assert names.taken.count <= 2000
+
+
+def test_a_released_name_is_given_again():
+    names = Names()
+    i, j, k, other = (E.Var("i", INDEX) for _ in range(4))
+    assert [names(i), names(j), names(k)] == ["i", "i_1", "i_2"]
+    names.release(j)
+    assert [names(other), names(j)] == ["i_1", "i_3"]

@@ -10,6 +10,7 @@ import pytest
 from tecomp import te
 from tecomp.errors import UserError
 from tecomp.schedule import PRIMITIVES, Schedule, Stage, create_schedule
+from tests.calls import calls
 
 
 def test_stages_stand_after_what_they_read(chain):
@@ -79,3 +80,22 @@ def test_a_thousand_stages_are_placed_quickly(last):
     assert seconds(place) < 1
     assert seconds(s.text) < 1
     assert seconds(lambda: repr(s)) < 1
+
+
+def vectorized(length):
+    """The stages of a chain, each with its inner loop in lanes."""
+    tensors = chained(length)
+    s = create_schedule(tensors[-1].op)
+    for tensor in tensors[1:]:
+        s[tensor].vectorize(s[tensor].split(tensor.op.axis[0], 4)[1])
+    return s
+
+
+def test_finding_the_line_of_a_primitive_looks_at_one_stage():
+    def find(s):
+        for stage in s.stages[1:]:
+            assert s.location_of(stage.origin, "vectorize", stage.leaf_iter_vars[1]).line
+            assert s.location_of(stage.origin, "split").line
+
+    short, long = vectorized(50), vectorized(200)
+    assert calls(lambda: find(long)) < 6 * calls(lambda: find(short))  # 4 when linear, 16 when quadratic

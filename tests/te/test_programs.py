@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-import sys
-
 from tecomp import te
 from tecomp.te.graph import post_order, scan_body
+from tests.calls import calls
 
 
 def test_cumulative_sum() -> None:
@@ -107,29 +105,27 @@ def build(length) -> None:
     te.compute((64,), terms)
 
 
-def calls(length) -> int:
-    """Count the Python calls that declaring takes, none of them by what earlier tests left to collect."""
-    count = 0
-    gc.collect()
-    gc.disable()
-
-    def note(frame, event, argument) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(note)
-    try:
-        build(length)
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return count
-
-
 def test_long_chains_and_long_sums() -> None:
     build(1000)
 
 
 def test_declaring_takes_linear_time() -> None:
-    calls(10)
-    assert calls(200) < 6 * calls(50)  # 4 when linear, 16 when quadratic
+    build(10)
+    assert calls(lambda: build(200)) < 6 * calls(lambda: build(50))  # 4 when linear, 16 when quadratic
+
+
+def running_sums(length) -> None:
+    """Declare a scan of a scan of a scan ..."""
+    m, n = te.var("m"), te.var("n")
+    before = te.placeholder((m, n), name="X")
+    for _ in range(length):
+        state = te.placeholder((m, n))
+        first = te.compute((1, n), lambda _, i, before=before: before[0, i])
+        new = te.compute((m, n), lambda t, i, before=before, state=state: state[t - 1, i] + before[t, i])
+        before = te.scan(first, new, state)
+
+
+def test_a_scan_looks_at_no_scan_that_is_done() -> None:
+    """But for the walk over the graph to find what is done."""
+    running_sums(5)
+    assert calls(lambda: running_sums(40)) < 7 * calls(lambda: running_sums(10))  # 16 when quadratic, 64 when cubic
