@@ -33,7 +33,7 @@ def post_order(
             order[op] = None
         else:
             opened.add(op)
-            stack.extend(tensor.op for tensor in reversed(tuple(reads(op))))
+            stack += [tensor.op for tensor in reads(op)][::-1]
     return tuple(order)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import UserTypeError
 from ..ir import expr as E
 from ..ir import make
 from ..ir import stmt as S
@@ -46,6 +47,25 @@ def IntImm(dtype: str, value: int) -> E.Const:  # noqa: N802
 def FloatImm(dtype: str, value: float) -> E.Const:  # noqa: N802
     """Return a typed float."""
     return make.const(float(value), dtype_of("tir.FloatImm", dtype))
+
+
+def Ramp(base: Any, stride: Any, lanes: int) -> Expr:  # noqa: N802
+    """Return the vector base, base + stride, ... of that many lanes."""
+    first, step = make.pair(base, stride)
+    return E.Ramp(first, step, _lanes("tir.Ramp", first, lanes))
+
+
+def Broadcast(value: Any, lanes: int) -> Expr:  # noqa: N802
+    """Return the vector that holds `value` in each of that many lanes."""
+    held = make.convert(value)
+    return E.Broadcast(held, _lanes("tir.Broadcast", held, lanes))
+
+
+def _lanes(asked: str, value: Expr, lanes: Any) -> int:
+    if isinstance(lanes, int) and lanes > 1 and value.dtype.lanes == 1:
+        return lanes
+    because = f"it is {value.dtype}" if value.dtype.lanes > 1 else "a vector has two lanes at least"
+    raise UserTypeError(f"{asked} of {lanes!r} lanes", because, "a number, and 2 lanes or more")
 
 
 Add, Sub, Mul, Div, Mod, FloorDiv, FloorMod, Min, Max = (
@@ -88,8 +108,8 @@ def post_order_visit(root: Any, visit: Callable[[Any], Any]) -> None:
 
 
 __all__ = [
-    "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "Allocate", "And", "BufferLoad", "BufferStore", "Call", "Cast", "Div",
-    "Evaluate", "FloatImm", "FloorDiv", "FloorMod", "For", "ForKind", "IfThenElse", "IntImm", "IterVar", "LetStmt",
-    "Max", "Min", "Mod", "Mul", "Not", "Or", "PrimExpr", "PrimFunc", "ProducerLoad", "Range", "Reduce", "SeqStmt",
-    "Stmt", "Sub", "post_order_visit",
+    "EQ", "GE", "GT", "LE", "LT", "NE", "Add", "Allocate", "And", "Broadcast", "BufferLoad", "BufferStore", "Call",
+    "Cast", "Div", "Evaluate", "FloatImm", "FloorDiv", "FloorMod", "For", "ForKind", "IfThenElse", "IntImm", "IterVar",
+    "LetStmt", "Max", "Min", "Mod", "Mul", "Not", "Or", "PrimExpr", "PrimFunc", "ProducerLoad", "Ramp", "Range",
+    "Reduce", "SeqStmt", "Stmt", "Sub", "post_order_visit",
 ]  # fmt: skip

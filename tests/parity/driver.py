@@ -56,6 +56,20 @@ RUNTIME = section(
     tvm.testing.assert_allclose :: tvm.testing.assert_allclose(np.ones(3), np.ones(3), rtol=1e-5)
     tvm.testing.device_enabled, tvm.runtime.enabled :: assert tvm.testing.device_enabled("llvm") and tvm.runtime.enabled("llvm") and not tvm.runtime.enabled("metal")
     tvm.rpc :: tvm.rpc
+    tvm.IRModule :: tvm.IRModule
+    tvm.convert :: tvm.convert
+    tvm.DataType :: tvm.DataType
+    tvm.TVMError :: tvm.TVMError
+    tvm.error :: tvm.error
+    tvm.target.create :: tvm.target.create("llvm")
+    te.hybrid.parse :: te.hybrid.parse
+    tir.AttrStmt :: tir.AttrStmt
+    tir.Let :: tir.Let
+    tir.StringImm :: tir.StringImm("s")
+    tir.generic :: tir.generic
+    tir.tvm_access_ptr :: tir.tvm_access_ptr
+    tir.tvm_call_packed :: tir.tvm_call_packed
+    tir.transform :: tir.transform
     autotvm.template, cfg.define_split, cfg["tile"].apply :: tvm.autotvm
     auto_scheduler: te.default_schedule :: check(te.default_schedule([C], "llvm"), [A, C], sums)
     tvm.contrib.tedd: print(s), s.explain() :: assert "C" in str(s) and s.explain()
@@ -139,8 +153,9 @@ PROGRAMS = section(
     IfThenElse: .condition, .then_case, .else_case :: u[Y].split(Y.op.axis[0], 4); found = []; tir.stmt_functor.post_order_visit(te.schedule.ScheduleOps(u), found.append); branch = next(x for x in found if isinstance(x, tir.IfThenElse)); assert branch.then_case and branch.else_case is None
     BufferStore, BufferLoad: .buffer, .indices, .value :: found = []; tir.stmt_functor.post_order_visit(te.schedule.ScheduleOps(te.create_schedule(B.op)), found.append); store = next(x for x in found if isinstance(x, tir.BufferStore)); assert store.buffer.name == "B" and len(store.indices) == 2 and any(isinstance(x, tir.BufferLoad) for x in found)
     Allocate, SeqStmt :: found = []; tir.stmt_functor.post_order_visit(te.schedule.ScheduleOps(s), found.append); assert any(isinstance(x, tir.Allocate) for x in found) and any(isinstance(x, tir.SeqStmt) for x in found)
-    Let, Evaluate, Call :: assert all(isinstance(x, type) for x in (tir.LetStmt, tir.Evaluate, tir.Call))
-    AttrStmt: For.thread, For.pragmas :: t[D].pragma(D.op.axis[0], "auto_unroll_max_step", 4); launched(t, B); found = []; tir.stmt_functor.post_order_visit(te.schedule.ScheduleOps(t), found.append); assert any(x.pragmas for x in found if isinstance(x, tir.For)) and any(x.thread == "threadIdx.x" for x in found if isinstance(x, tir.For))
+    Ramp, Broadcast :: assert (tir.Ramp(0, 2, 4).dtype, tir.Broadcast(1.0, 4).dtype) == ("int32x4", "float32x4")
+    LetStmt, Evaluate, Call :: assert all(isinstance(x, type) for x in (tir.LetStmt, tir.Evaluate, tir.Call))
+    For.thread, For.pragmas (TE's AttrStmt) :: t[D].pragma(D.op.axis[0], "auto_unroll_max_step", 4); launched(t, B); found = []; tir.stmt_functor.post_order_visit(te.schedule.ScheduleOps(t), found.append); assert any(x.pragmas for x in found if isinstance(x, tir.For)) and any(x.thread == "threadIdx.x" for x in found if isinstance(x, tir.For))
     """,
 )
 

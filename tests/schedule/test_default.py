@@ -10,6 +10,7 @@ from tecomp import te, tir
 from tecomp.errors import UnsupportedError
 from tecomp.ir.interpret import interpret
 from tecomp.target import Target
+from tests.intrinsics import gemv, numbers
 
 from ..differential.programs import case
 from ..differential.running import check
@@ -181,3 +182,27 @@ def test_statements_of_ones_own_on_a_gpu(refused):
     c = np.zeros(4, "float32")
     interpret(tecomp.lower(te.default_schedule([C], "cuda"), [A, C], target="cuda"), np.arange(4, dtype="float32"), c)
     np.testing.assert_array_equal(c, [1, 2, 3, 4])
+
+
+def times(a, w):
+    return gemv(16, 12)(a, w[0:16, 0:12])
+
+
+CALLS = {
+    (): lambda A, W: lambda: times(A[0:12], W),
+    (5,): lambda A, W: lambda i: times(A[i, 0:12], W),
+    (3, 4): lambda A, W: lambda i, j: times(A[i, j, 0:12], W),
+}
+
+
+@pytest.mark.parametrize("rows", CALLS, ids=str)
+@pytest.mark.parametrize("target", ["llvm", "cuda"])
+def test_a_call_of_an_intrinsic(rows, target):
+    A, W = te.placeholder((*rows, 12), name="A"), te.placeholder((16, 12), name="W")
+    D = te.compute((*rows, 16), CALLS[rows](A, W), name="D")
+    s = te.default_schedule([D], target)
+    assert made_again(s) == s.text()
+    a, w = numbers((*rows, 12), (16, 12))
+    d = np.zeros((*rows, 16), "float32")
+    interpret(tecomp.lower(s, [A, W, D], target=target), a, w, d)
+    np.testing.assert_array_equal(d, a @ w.T)

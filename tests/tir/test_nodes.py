@@ -7,7 +7,7 @@ import pytest
 
 import tecomp
 from tecomp import te, tir
-from tecomp.errors import UserError
+from tecomp.errors import UserError, UserTypeError
 from tecomp.ir import interpret
 
 
@@ -62,6 +62,18 @@ def test_nodes_that_are_functions() -> None:
     interpret(tecomp.lower(te.create_schedule(out[0].op), [A, *out]), a, *results)
     for result, (_, want) in zip(results, pairs, strict=True):
         np.testing.assert_array_equal(result, want(a))
+
+
+def test_vectors() -> None:
+    assert repr(tir.Ramp(te.var("n"), 2, 8)) == "ramp(n, 2, 8)"
+    assert repr(tir.Broadcast(1.5, 4)) == "broadcast(f32(1.5), 4)"
+    for make, because in (
+        (lambda: tir.Ramp(0, 1, 1), "a vector has two lanes at least"),
+        (lambda: tir.Broadcast(tir.Ramp(0, 1, 4), 2), "it is int32x4"),
+    ):
+        with pytest.raises(UserTypeError) as caught:
+            make()
+        assert (caught.value.because, caught.value.legal) == (because, "a number, and 2 lanes or more")
 
 
 def test_all_names_are_there() -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from ...ir.axis import IterVar
 from ...te.tensor import ComputeOp
+from ...te.tensor_compute import TensorComputeOp
 from ..schedule import Schedule, Stage
 from ..stage import INLINE
 from .shape import data_loops, is_contiguous, is_ragged, joined, length, product
@@ -22,7 +23,9 @@ def plan_stage(schedule: Schedule, stage: Stage) -> None:
     if not isinstance(stage.op, ComputeOp) or stage.state.attach is INLINE:
         return
     axes = data_loops(stage)
-    if not stage.op.reduce_axis:
+    if isinstance(stage.op, TensorComputeOp):
+        _parallel(stage, axes)
+    elif not stage.op.reduce_axis:
         _elementwise(stage, axes)
     elif is_ragged(stage) or not axes:
         _parallel(stage, axes)

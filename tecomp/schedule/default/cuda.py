@@ -14,6 +14,7 @@ from ...te.axis import thread_axis
 from ...te.extern_op import ExternOp
 from ...te.hybrid import HybridOp
 from ...te.tensor import ComputeOp
+from ...te.tensor_compute import TensorComputeOp
 from ..schedule import Schedule, Stage
 from ..stage import INLINE
 from .shape import data_loops, is_contiguous, is_ragged, joined, product
@@ -82,7 +83,7 @@ def _is_long(stage: Stage, axes: list[IterVar]) -> bool:
     """Return whether a block folds each element: many values lie side by side, along the reduction and not the data."""
     made = stage.op
     assert isinstance(made, ComputeOp)
-    if not made.reduce_axis or is_ragged(stage):
+    if not made.reduce_axis or is_ragged(stage) or isinstance(made, TensorComputeOp):
         return False
     extent = product([made.reduce_axis[-1]])
     if extent is not None and extent < 2 * FOLDING:

@@ -6,14 +6,16 @@ from ...ir import expr as E
 from ...ir.axis import IterVar
 from ...ir.visit import walk
 from ...te.tensor import ComputeOp, domain
+from ...te.tensor_compute import TensorComputeOp
 from ..extent import constant
 from ..schedule import Stage
 
 
 def data_loops(stage: Stage) -> list[IterVar]:
-    """Return the axes over elements, outermost first, without the time of a scan."""
+    """Return the axes over elements, outermost first, without the time of a scan and what an intrinsic runs over."""
     assert isinstance(stage.op, ComputeOp)
-    return [axis for axis in stage.op.axis if axis is not stage.state.time_axis]
+    taken = (stage.state.time_axis, *(stage.op.within if isinstance(stage.op, TensorComputeOp) else ()))
+    return [axis for axis in stage.op.axis if axis not in taken]
 
 
 def joined(stage: Stage, axes: list[IterVar]) -> IterVar:
