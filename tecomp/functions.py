@@ -11,12 +11,16 @@ from .errors import UserError, UserTypeError
 from .ir.foreign import FUNCTIONS, UNNAMED
 
 
-def register_func(name: str, f: Callable[..., Any] | None = None, override: bool = False) -> Any:
+def register_func(name: str | Callable[..., Any], f: Callable[..., Any] | None = None, override: bool = False) -> Any:
     """Give a Python function the name under which programs call it; a decorator where `f` is left out.
+
+    Of a function alone its own name serves.
 
     @tecomp.register_func("my.sort")
     def sort(x, out): out[:] = numpy.sort(x)
     """
+    if callable(name) and f is None:
+        return register_func(name.__name__, name)
     if not isinstance(name, str) or not name or name.startswith(UNNAMED):
         because = f"a name is a text that does not begin with {UNNAMED}"
         raise UserTypeError(f"register_func({name!r})", because, legal='"my.sort"')

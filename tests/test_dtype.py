@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tecomp import te
 from tecomp.dtype import BOOL, FLOAT32, INDEX, INT32, INT64, DType
 
 NAMES = "bool index int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64".split()
@@ -91,3 +92,9 @@ def test_limits() -> None:
     for name in ("float32", "index"):
         with pytest.raises(ValueError, match=f"^{name} has no integer limits$"):
             DType(name).limits()
+
+
+@pytest.mark.parametrize(("kind", "meant"), [("float", "float32"), ("int", "int32"), ("uint", "uint32")])
+def test_a_kind_alone(kind: str, meant: str) -> None:
+    A = te.placeholder((4,), kind, name="A")
+    assert A.dtype == meant and te.compute((4,), lambda i: A[i].astype(kind)).dtype == meant

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..dtype import HANDLE, INDEX, DType
 from ..errors import UserError
+
+_PLAIN: Final = {"float": "float32", "int": "int32", "uint": "uint32"}
+"""What TE programs mean by a kind alone."""
 
 
 def dtype_of(asked: str, dtype: object) -> DType:
     """Return the element type of that name; UserError when there is none."""
     try:
-        known = DType(dtype)
+        known = DType(_PLAIN.get(dtype, dtype) if isinstance(dtype, str) else dtype)
     except (ValueError, TypeError) as error:
         raise UserError(
             f"{asked}: dtype {dtype!r}",

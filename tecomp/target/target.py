@@ -35,26 +35,26 @@ class Target:
     options: tuple[tuple[str, str], ...]
     """Names and values, in the order of the table."""
 
-    def __init__(self, spec: Any, host: Any = None, **options: Any) -> None:
-        """Make the target that `spec` names: text, or a dict with its "kind". UserError says what is known instead.
+    def __init__(self, target: Any, host: Any = None, **options: Any) -> None:
+        """Make the target that a text names, or a dict with its "kind". UserError says what is known instead.
 
         Options may stand in the text or be given by name: Target("cuda", arch="sm_90a"). "cuda" alone is the
         architecture of the first visible device (sm_90a for capability 9.0), and sm_80 where there is no device. A
         `host` may be an "llvm" target, and changes nothing: the host part of a CUDA function is Python.
         """
         if host is not None and Target(host).kind != "llvm":
-            raise UserError(f"target '{spec}' with host '{host}'", "that is no CPU", INSTEAD["host"])
-        if isinstance(spec, Target):
-            object.__setattr__(self, "kind", spec.kind)
-            object.__setattr__(self, "options", spec.options)
+            raise UserError(f"target '{target}' with host '{host}'", "that is no CPU", INSTEAD["host"])
+        if isinstance(target, Target):
+            object.__setattr__(self, "kind", target.kind)
+            object.__setattr__(self, "options", target.options)
             return
-        kind, given = _read(spec)
+        kind, given = _read(target)
         given |= {name: str(value) for name, value in options.items()}
         for name, value in given.items():
-            check_option(spec, kind, name, value)
+            check_option(target, kind, name, value)
         if kind == "cuda":
             given.setdefault("arch", present_arch() or _DEFAULT_ARCH)
-            check_option(spec, kind, "arch", given["arch"])
+            check_option(target, kind, "arch", given["arch"])
         object.__setattr__(self, "kind", Kind(kind))
         object.__setattr__(self, "options", tuple((name, given[name]) for name in OPTIONS[kind] if name in given))
 

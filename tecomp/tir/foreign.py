@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..absent import INSTEAD
 from ..dtype import FLOAT32, HANDLE, INT32, DType
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
@@ -122,6 +123,8 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> Expr:
     name = func_name.removeprefix("tir.")
     if name in MATRIX_FUNCTIONS:
         return MATRIX_FUNCTIONS[name](*args)
+    if name in INSTEAD["tecomp.tir"]:
+        raise UserError(f"tir.call_intrin {func_name!r}", "there is none", INSTEAD["tecomp.tir"][name])
     if name not in CALLS:
         known = ", ".join(sorted({*CALLS, *MATRIX_FUNCTIONS}))
         raise UserError(f"tir.call_intrin {func_name!r}", because="no operation is called so", legal=known)

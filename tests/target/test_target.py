@@ -163,3 +163,7 @@ def test_no_target_in_force() -> None:
     with pytest.raises(UserError) as caught:
         Target.current(allow_none=False)
     assert caught.value.because == "no target is in force"
+
+
+def test_by_tvms_names() -> None:
+    assert Target(target="llvm", host="llvm") == Target("llvm")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import tecomp
@@ -96,6 +98,13 @@ REFUSED = [
         "llvm.fma, llvm.x86.…",
     ),
     (
+        lambda: tir.call_intrin("handle", "tir.tvm_storage_sync", "shared"),
+        UserError,
+        "tir.call_intrin 'tir.tvm_storage_sync'",
+        "there is none",
+        "nothing: threads wait for each other where they have to",
+    ),
+    (
         lambda: tecomp.register_func(""),
         UserTypeError,
         "register_func('')",
@@ -134,3 +143,15 @@ def test_an_operation_that_no_target_knows() -> None:
     assert caught.value.asked == "tir.call_intrin 'tir.frobnicate'"
     assert caught.value.because == "no operation is called so"
     assert "exp, " in caught.value.legal
+
+
+def test_a_function_alone_has_its_own_name() -> None:
+    try:
+
+        @tecomp.register_func
+        def tests_alone(x: Any) -> None:
+            pass
+
+        assert FUNCTIONS["tests_alone"] is tests_alone
+    finally:
+        del FUNCTIONS["tests_alone"]
