@@ -9,7 +9,7 @@ from tecomp.errors import ScheduleError
 
 from .dataflow import rewritten
 from .draw import Case, Draw
-from .extras import apply_some
+from .extras import apply_some, group_some
 from .memory import laid_out
 
 TRIES = 40
@@ -34,6 +34,7 @@ def random_schedule(case: Case, draw: Draw, early: Any = None, late: Any = None)
         apply_some(schedule, schedule[tensor], draw)
         if draw.rng.random() < 0.4:
             _attempt(lambda stage: _placed(schedule, stage, draw), schedule[tensor])
+    group_some(schedule, stages, draw)
     if late is not None:
         late(schedule, stages, draw)
     return laid_out(schedule, stages, draw)

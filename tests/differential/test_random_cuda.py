@@ -7,6 +7,7 @@ that one again.
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -98,8 +99,7 @@ def _with_strides(schedule: Any, args: list[Any]) -> Func:
     return run_pipeline(strided(lower_schedule(schedule, args, "main")), Target.of("cuda"), PIPELINE)
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("seed", COMPILED)
+@pytest.mark.parametrize(("seed", "arch"), [*zip(COMPILED, itertools.cycle(ARCHITECTURES), strict=False)])
 def test_compiles(seed: int, arch: str) -> None:
     """NVRTC takes the program, without a warning that it makes slow code of it."""
     legal = legal_case(seed, random_gpu_schedule, lambda s, args: tecomp.build(s, args, target=f"cuda -arch={arch}"))

@@ -9,6 +9,8 @@ from tecomp.ir.func import Func, Level
 from tecomp.ir.parse import parse
 from tecomp.ir.text import text
 from tecomp.passes import barrier, launch, simplify
+from tecomp.passes.kernel_checks import check_kernel, writer_tags
+from tests.calls import calls
 from tests.goldens import Golden
 from tests.passes.programs import CPU, GPU, same_results
 
@@ -390,3 +392,37 @@ def f(B: out[f32[64]]):
         "the target llvm has no such threads",
         'parallel, vectorize; or target="cuda"',
     ]
+
+
+def staged(count: int) -> Func:
+    """A kernel of that many stages in shared memory, each filled by the threads of a block from the one before."""
+    lines = ["def f(A: f32[64], B: out[f32[64]]):", "    for bx in thread('blockIdx.x', 1):"]
+    for stage, before in enumerate(["A", *(f"S{stage}" for stage in range(count - 1))]):
+        lines += [f"        S{stage} = alloc(f32[64], 'shared')", "        for t in thread('threadIdx.x', 64):"]
+        lines += [f"            S{stage}[t] = {before}[t]"]
+    lines += ["        for t in thread('threadIdx.x', 64):", f"            B[t] = S{count - 1}[t]", ""]
+    return parse("\n".join(lines))
+
+
+def test_the_checks_of_a_kernel_take_linear_time() -> None:
+    short, long = staged(25).body, staged(100).body
+    count = calls(lambda: check_kernel(short))
+    assert calls(lambda: check_kernel(long)) < 6 * count  # 4 when linear, 16 when quadratic
+
+
+def test_thread_loops_that_write_a_buffer_stand_inside_its_allocation() -> None:
+    func = parse("""
+def f(A: f32[4, 8], B: out[f32[4, 8]]):
+    for ty in thread('threadIdx.y', 4):
+        S = alloc(f32[8], 'shared')
+        L = alloc(f32[1], 'local')
+        for tx in thread('threadIdx.x', 8):
+            S[tx] = A[ty, tx]
+        L[0] = S[0]
+        for tz in thread('threadIdx.z', 2):
+            for tx in thread('threadIdx.x', 8):
+                L[0] = S[tx]
+                B[ty, tx] = L[0]
+""")
+    found = {alloc.buffer.name: sorted(tags) for alloc, tags in writer_tags(func.body).items()}
+    assert found == {"S": ["threadIdx.x"], "L": ["threadIdx.x", "threadIdx.z"]}

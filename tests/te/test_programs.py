@@ -112,20 +112,3 @@ def test_long_chains_and_long_sums() -> None:
 def test_declaring_takes_linear_time() -> None:
     build(10)
     assert calls(lambda: build(200)) < 6 * calls(lambda: build(50))  # 4 when linear, 16 when quadratic
-
-
-def running_sums(length) -> None:
-    """Declare a scan of a scan of a scan ..."""
-    m, n = te.var("m"), te.var("n")
-    before = te.placeholder((m, n), name="X")
-    for _ in range(length):
-        state = te.placeholder((m, n))
-        first = te.compute((1, n), lambda _, i, before=before: before[0, i])
-        new = te.compute((m, n), lambda t, i, before=before, state=state: state[t - 1, i] + before[t, i])
-        before = te.scan(first, new, state)
-
-
-def test_a_scan_looks_at_no_scan_that_is_done() -> None:
-    """But for the walk over the graph to find what is done."""
-    running_sums(5)
-    assert calls(lambda: running_sums(40)) < 7 * calls(lambda: running_sums(10))  # 16 when quadratic, 64 when cubic

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tecomp import te
+from tecomp.te import recurrence
 from tests.te.message import message, text
 
 m, n = te.var("m"), te.var("n")
@@ -188,3 +189,17 @@ def test_rows_below_0_that_no_step_explains() -> None:
         "0 to m - 1, or te.if_then_else(condition, Y[t - 2, i], otherwise)",
     )
     scan(lambda s: lambda t, i: s[t - 1, i] + Y[t - 2, i], k=2)
+
+
+def test_a_scan_looks_at_no_scan_that_is_done(monkeypatch):
+    """A scan of a scan of a scan ...: each asks of its own update only, which reads a row before the first."""
+    looked = []
+    explain = recurrence._explain
+    monkeypatch.setattr(recurrence, "_explain", lambda scan, op, *rest: (looked.append(op), explain(scan, op, *rest)))
+    updates, before = [], X
+    for _ in range(20):
+        state = te.placeholder((m, n))
+        first = te.compute((1, n), lambda _, i, before=before: before[0, i])
+        updates.append(te.compute((m, n), lambda t, i, before=before, state=state: state[t - 1, i] + before[t, i]))
+        before = te.scan(first, updates[-1], state)
+    assert looked == [tensor.op for tensor in updates]
