@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from ...errors import TecompError
+from ...errors import ScheduleError, TecompError
 from ...ir.axis import AxisKind, IterVar
 from ...schedule import loops, mark, place, storage
 from ...schedule.cache_write import cache_write
@@ -45,6 +45,18 @@ def _bound(tag: str) -> Try:
     return lambda stage, axis: _decide(mark.bind)(stage, axis, thread_axis(tag))
 
 
+def _in_a_loop(change: Callable[[Stage], Any]) -> Callable[[Stage], Any]:
+    """Refuse a stage that is in no loop now: what memory keeps over iterations needs some."""
+
+    def attempt(stage: Stage) -> Any:
+        changed = change(stage)
+        if stage.attach_stage is not None:
+            return changed
+        raise ScheduleError("at the root", "it is computed at the root, in no loop", "compute_at a loop of a reader")
+
+    return attempt
+
+
 ON_LOOPS: Final[dict[str, Try]] = {
     "split": lambda stage, axis: _decide(loops.split)(stage, axis, factor=2),
     "fuse with the next": _neighbours(_decide(loops.fuse)),
@@ -66,8 +78,8 @@ ON_STAGES: Final[dict[str, Callable[[Stage], Any]]] = {
         f"set_scope({scope!r})": lambda stage, scope=scope: _decide(place.set_scope)(stage, scope)
         for scope in ("global", "shared", "local")
     },
-    "double_buffer": _decide(storage.double_buffer),
-    "rolling_buffer": _decide(storage.rolling_buffer),
+    "double_buffer": _in_a_loop(_decide(storage.double_buffer)),
+    "rolling_buffer": _in_a_loop(_decide(storage.rolling_buffer)),
     "cache_write": lambda stage: _decide(cache_write)(stage.plan, list(stage.origin.outputs), "global"),
 }
 """What is tried on the stage itself."""
