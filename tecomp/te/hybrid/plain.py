@@ -25,8 +25,6 @@ from .scripted import Scripted
 if TYPE_CHECKING:
     from .script import HybridFunction
 
-Literal = bool | int | float
-
 
 def run_plain(function: HybridFunction, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
     """Return the function's results for arrays and numbers."""
