@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, SupportsIndex
+from typing import Any, Final, SupportsIndex
 
 from ..dtype import INT32
 from ..errors import ScheduleError, UserTypeError
@@ -22,6 +22,9 @@ from .ragged import check_inside
 from .relation import Fuse, Singleton, Split
 from .stage import StageState
 from .view import StageView
+
+LONGEST_NAME: Final = 160
+"""Characters of the names of two axes, from which on the fused one is called after their first parts only."""
 
 
 @primitive
@@ -175,7 +178,10 @@ def fused_axis(outer: IterVar, inner: IterVar) -> IterVar:
     """Return a new axis for two neighbours; what holds a part of a reduction is a reduction."""
     kind = outer.kind if outer.kind is not AxisKind.DATA else inner.kind
     dtype = make.promoted(outer.dtype, inner.dtype)
-    return IterVar(None, Var(f"{outer.name}.{inner.name}.fused", dtype, make.const(0, dtype)), kind)
+    name = f"{outer.name}.{inner.name}"
+    if len(name) > LONGEST_NAME:
+        name = ".".join(axis.name.partition(".")[0] for axis in (outer, inner))
+    return IterVar(None, Var(f"{name}.fused", dtype, make.const(0, dtype)), kind)
 
 
 def _reorder(stage: StageView, axes: Sequence[IterVar]) -> StageState:

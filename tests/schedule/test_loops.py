@@ -128,3 +128,14 @@ def test_a_refusal_leaves_nothing_behind(grid):
     assert grid.s.text() == before[1]
     assert grid.s.owner == before[2]
     assert grid.s.history == ()
+
+
+def test_names_of_fused_parts_do_not_grow_without_end():
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] * 2, name="B")
+    s = te.create_schedule(B.op)
+    axis = B.op.axis[0]
+    for _ in range(40):
+        axis = s[B].fuse(*s[B].split(axis, factor=2))
+    assert len(axis.name) < 400
+    assert axis.name.endswith(".fused")
