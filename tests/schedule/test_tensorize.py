@@ -10,6 +10,7 @@ import pytest
 
 import tecomp
 from tecomp import te, tir
+from tecomp.errors import ScheduleError
 from tecomp.ir import interpret
 from tecomp_runtime import ArgumentError
 from tests.intrinsics import agrees, elementwise, gemv, numbers, vadd
@@ -534,3 +535,38 @@ def test_rows_of_different_lengths() -> None:
     a, v = numbers((5, 10), (10,))
     expected = np.array([a[i, :stop] @ v[:stop] for i, stop in enumerate(lengths)], "float32")
     agrees(s, [L, A, x, C], [lengths, a, v], expected)
+
+
+FUSED_ROWS = {
+    "all rows in one": lambda s, C: s[C].split(s[C].fuse(*C.op.axis), 8)[1],
+    "a row again": lambda s, C: s[C].split(s[C].fuse(*s[C].split(C.op.axis[1], 8)), 8)[1],
+    "pieces of a row": lambda s, C: pieces(s[C], C.op.axis[1]),
+}
+
+
+def pieces(stage, axis):
+    outer, inner = stage.split(axis, factor=4)
+    return stage.fuse(stage.split(outer, factor=2)[1], inner)
+
+
+@pytest.mark.parametrize("columns", [8, 16, 64])
+@pytest.mark.parametrize("rows", [1, 3, 4])
+@pytest.mark.parametrize("loops", FUSED_ROWS)
+def test_part_of_a_row_of_fused_loops(loops, rows, columns):
+    A = te.placeholder((rows, columns), name="A")
+    C = te.compute((rows, columns), lambda i, j: A[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[C].tensorize(FUSED_ROWS[loops](s, C), elementwise(lambda x: x * 2, ((8,), "float32")))
+    (a,) = numbers((rows, columns))
+    agrees(s, [A, C], [a], a * 2)
+
+
+@pytest.mark.parametrize("columns", [4, 12, 20])
+def test_a_tile_of_parts_of_two_rows(columns):
+    """8 elements of fused rows of 4, 12 or 20 are not neighbours in every row."""
+    A = te.placeholder((4, columns), name="A")
+    C = te.compute((4, columns), lambda i, j: A[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[C].tensorize(FUSED_ROWS["all rows in one"](s, C), elementwise(lambda x: x * 2, ((8,), "float32")))
+    with pytest.raises(ScheduleError, match="are not what 'elementwise' computes"):
+        tecomp.lower(s, [A, C])

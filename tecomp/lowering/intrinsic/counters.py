@@ -47,7 +47,9 @@ class Tile:
 
 
 def tiles(stage: StageBounds, inner: Sequence[IterVar]) -> Iterator[Tile]:
-    """Yield the iterations of the loops `inner`: splits undone where both halves are there, then fewer of them."""
+    """Yield the iterations of the loops `inner`: fused loops apart, and splits undone where both halves are there, then
+    fewer of them; then the loops as they are.
+    """
     whole = [relation for relation in stage.state.relations if isinstance(relation, Split) and _exact(relation, stage)]
     seen: set[tuple[IterVar, ...]] = set()
     for count in range(len(whole), -1, -1):
@@ -56,6 +58,8 @@ def tiles(stage: StageBounds, inner: Sequence[IterVar]) -> Iterator[Tile]:
             if axes not in seen:
                 seen.add(axes)
                 yield _tile(stage, inner, axes)
+    if tuple(inner) not in seen:
+        yield _tile(stage, inner, inner)
 
 
 def _exact(split: Split, stage: StageBounds) -> bool:

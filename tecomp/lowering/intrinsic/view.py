@@ -19,6 +19,7 @@ from ...ir import make
 from ...ir.node import Expr
 from ...ir.visit import walk
 from ...te.tensor import Tensor
+from .apart import apart
 
 Indices = Sequence[Expr]
 
@@ -57,7 +58,7 @@ class Linear(NamedTuple):
 
 def linear(expr: Expr, variables: frozenset[E.Var]) -> Linear:
     """Return `expr` as a linear form in some of its variables."""
-    form = affine(simplify(expr))
+    form = affine(apart(simplify(expr)))
     coefficients: dict[Expr, Expr] = {}
     rest: Expr = make.const(form.constant, INDEX)
     for term, number in form.terms.items():
