@@ -9,6 +9,7 @@ from tecomp.errors import ScheduleError
 from tecomp.ir.axis import AxisKind
 
 from .draw import Draw
+from .intrinsics import tensorize
 
 Extra = Callable[[Any, Draw], Any]
 
@@ -53,6 +54,7 @@ EXTRAS: tuple[Extra, ...] = (
     _always,
     _whole,
     lambda stage, draw: stage.compute_root(),
+    tensorize,
 )
 
 
