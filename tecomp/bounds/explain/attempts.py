@@ -11,11 +11,14 @@ from typing import Any, Final, NamedTuple
 from ...errors import ScheduleError, TecompError
 from ...ir.axis import AxisKind, IterVar
 from ...schedule import loops, mark, place, storage
+from ...schedule.cache_read import cache_read
 from ...schedule.cache_write import cache_write
+from ...schedule.duplicate import duplicate
+from ...schedule.pad import pad
 from ...schedule.rfactor import rfactor
 from ...schedule.schedule import Stage
 from ...te.axis import thread_axis
-from ...te.tensor import ComputeOp
+from ...te.tensor import ComputeOp, Operation
 
 
 class Attempt(NamedTuple):
@@ -57,6 +60,10 @@ def _in_a_loop(change: Callable[[Stage], Any]) -> Callable[[Stage], Any]:
     return attempt
 
 
+def _readers(stage: Stage) -> list[Operation]:
+    return list(stage.plan.readers[stage.origin])
+
+
 ON_LOOPS: Final[dict[str, Try]] = {
     "split": lambda stage, axis: _decide(loops.split)(stage, axis, factor=2),
     "fuse with the next": _neighbours(_decide(loops.fuse)),
@@ -67,6 +74,9 @@ ON_LOOPS: Final[dict[str, Try]] = {
     "bind to blockIdx": _bound("blockIdx.x"),
     "bind to threadIdx": _bound("threadIdx.x"),
     "bind to vthread": _bound("vthread"),
+    "pragma": lambda stage, axis: _decide(mark.pragma)(stage, axis, "auto_unroll_max_step", 16),
+    "storage_align": lambda stage, axis: _decide(storage.storage_align)(stage, axis, 32, 0),
+    "pad": lambda stage, axis: _decide(pad)(stage, axis, 4),
     "rfactor": lambda stage, axis: _decide(rfactor)(stage.plan, stage.origin.output(0), axis),
 }
 """What is tried on each loop."""
@@ -76,10 +86,12 @@ ON_STAGES: Final[dict[str, Callable[[Stage], Any]]] = {
     "compute_root": _decide(place.compute_root),
     **{
         f"set_scope({scope!r})": lambda stage, scope=scope: _decide(place.set_scope)(stage, scope)
-        for scope in ("global", "shared", "local")
+        for scope in ("global", "shared", "shared.dyn", "warp", "local")
     },
     "double_buffer": _in_a_loop(_decide(storage.double_buffer)),
     "rolling_buffer": _in_a_loop(_decide(storage.rolling_buffer)),
+    "cache_read": lambda stage: _decide(cache_read)(stage.plan, stage.origin.output(0), "global", _readers(stage)),
+    "duplicate": lambda stage: _decide(duplicate)(stage.plan, stage.origin.output(0), _readers(stage)[:1]),
     "cache_write": lambda stage: _decide(cache_write)(stage.plan, list(stage.origin.outputs), "global"),
 }
 """What is tried on the stage itself."""
