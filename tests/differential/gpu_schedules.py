@@ -13,6 +13,7 @@ from tecomp.te.tensor import ScanOp
 from .dataflow import rewritten
 from .draw import Case, Draw
 from .memory import laid_out
+from .persistent import let_threads_live
 
 DIMENSIONS = "xyz"
 ROLES = ("both", "both", "both", "block", "thread", "serial")
@@ -56,17 +57,22 @@ class KernelPlan:
 def random_gpu_schedule(case: Case, draw: Draw) -> Any:
     """Return a schedule of `case` in which every stage runs on the GPU: in a kernel of its own or inside another's."""
     schedule = te.create_schedule([tensor.op for tensor in case.expected])
+    scans = [stage.op for stage in schedule.stages if isinstance(stage.op, ScanOp)]
+    living = bool(scans) and draw.rng.random() < 0.3
+    done = let_threads_live(schedule, draw.rng.choice(scans), case, draw) if living else {}
     alike = draw.rng.random() < 0.7
     plans: dict[int, KernelPlan] = {}
-    stages = rewritten(schedule, case, draw)
+    stages = list(case.stages) if living else rewritten(schedule, case, draw)
     for tensor in reversed(stages):
+        if tensor in done:
+            continue
         stage = schedule[tensor]
         if _inlined(stage, tensor, case, draw) or _inside(schedule, tensor, case, draw):
             continue
         rank = len(data_axes(stage))
         plan = plans.setdefault(rank, kernel_plan(rank, draw)) if alike else kernel_plan(rank, draw)
         bind(stage, plan)
-    return laid_out(schedule, stages, draw)
+    return schedule if living else laid_out(schedule, stages, draw)
 
 
 def data_axes(stage: Any) -> list[Any]:
