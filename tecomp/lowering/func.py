@@ -20,8 +20,8 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store, in_order
 from ..location import Location
 from ..schedule.extent import show
+from ..schedule.opaque import is_opaque
 from ..schedule.schedule import Schedule
-from ..te.extern_op import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.index import is_exact
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp, Tensor, domain
@@ -149,8 +149,8 @@ class _Assembly:
             rest = Seq((*ahead, *in_order(rest))) if ahead else rest
             return self._with_stages(self.inside.get((op, leaf), []), rest)
 
-        if isinstance(op, ExternOp) and not isinstance(op, HybridOp):
-            return [opaque(op, self.storage)]
+        if is_opaque(op):
+            return [self._nest(stage, producers).around(opaque(op, self.storage))]
         nest = self._nest(stage, producers)
         if isinstance(op, ComputeOp):
             body = Body(self.program, self.storage, stage)

@@ -12,9 +12,8 @@ from ..errors import ScheduleError
 from ..ir import make
 from ..ir.axis import AxisKind
 from ..ir.node import Expr
+from ..schedule.opaque import is_opaque
 from ..schedule.stage import IN_ORDER, StageState
-from ..te.extern_op import ExternOp
-from ..te.hybrid import HybridOp
 from ..te.tensor import Operation
 
 
@@ -77,14 +76,10 @@ def check_own_memory(program: Program) -> None:
         if verb is not None and program.is_argument(op):
             because = "it is an argument of the function, whose memory is the caller's"
             raise _not_own(program, op, verb, because, f"'{op.name}' left out of the arguments")
-        reader = next(filter(_addresses, program.schedule.readers[op]), None) if state.alignments else None
+        reader = next(filter(is_opaque, program.schedule.readers[op]), None) if state.alignments else None
         if reader is not None:
             because = f"'{reader.name}' has its address, and expects its rows next to each other"
             raise _not_own(program, op, "storage_align", because, "readers that are computes")
-
-
-def _addresses(op: Operation) -> bool:
-    return isinstance(op, ExternOp) and not isinstance(op, HybridOp)
 
 
 def _not_own(program: Program, op: Operation, verb: str, because: str, legal: str) -> ScheduleError:

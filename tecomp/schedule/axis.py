@@ -82,6 +82,8 @@ def check_has_loops(stage: StageView, verb: str) -> None:
         because = "it is a hybrid function, of which only loops can be changed"
         raise ScheduleError(f"{verb} of '{stage.name}'", because, LOOP_PRIMITIVES)
     elif isinstance(stage.op, ExternOp):
+        if verb == "bind" and stage.state.leaves:
+            return
         because, legal = "it is an opaque operation, whose loops are its own", "schedule the stages around it"
     elif stage.state.attach is INLINE:
         because, legal = "it is inlined into the stages that read it", f"s[{stage.name}].compute_root() first"

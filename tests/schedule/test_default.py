@@ -7,7 +7,6 @@ import pytest
 
 import tecomp
 from tecomp import te, tir
-from tecomp.errors import UnsupportedError
 from tecomp.ir.interpret import interpret
 from tecomp.target import Target
 from tests.intrinsics import gemv, numbers
@@ -164,24 +163,17 @@ def statements_of_ones_own(thread=None):
     return A, te.extern((4,), [A], body, name="C", dtype="float32")
 
 
-def test_statements_of_ones_own_on_a_gpu(refused):
-    _, C = statements_of_ones_own()
-    with refused(
-        UnsupportedError,
-        """
-        te.default_schedule of 'C' for cuda
-          --> test_default.py:LINE
-           |     return A, te.extern((4,), [A], body, name="C", dtype="float32")
-           |     ^
-          because: its body is statements of your own, and which threads run them is theirs to say
-          legal: ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 1) around them, or te.hybrid
-    """,
-    ):
-        te.default_schedule([C], "cuda")
-    A, C = statements_of_ones_own(te.thread_axis("threadIdx.x"))
-    c = np.zeros(4, "float32")
-    interpret(tecomp.lower(te.default_schedule([C], "cuda"), [A, C], target="cuda"), np.arange(4, dtype="float32"), c)
-    np.testing.assert_array_equal(c, [1, 2, 3, 4])
+@pytest.mark.parametrize("target", ["llvm", "cuda"])
+@pytest.mark.parametrize("thread", [None, te.thread_axis("threadIdx.x")])
+def test_statements_of_ones_own(target, thread):
+    """One thread runs those that do not say which threads do; what reads them is another kernel."""
+    A, C = statements_of_ones_own(thread if target == "cuda" else None)
+    D = te.compute((4,), lambda i: C[i] * 2, name="D")
+    s = te.default_schedule([D], target)
+    assert made_again(s) == s.text()
+    d = np.zeros(4, "float32")
+    interpret(tecomp.lower(s, [A, D], target=target), np.arange(4, dtype="float32"), d)
+    np.testing.assert_array_equal(d, [2, 4, 6, 8])
 
 
 def times(a, w):

@@ -126,3 +126,51 @@ def test_root_is_where_it_is(graph) -> None:
     graph.s[graph.E].compute_root()
     assert "s[E].compute_root()" in graph.s.text()
     assert str(graph.s).count("E: f32[n]") == 1
+
+
+def statements(around=None):
+    A = te.placeholder((4,), name="A")
+
+    def body(ins, outs):
+        ib = tir.ir_builder.create()
+        if around is not None:
+            ib.scope_attr(around, "thread_extent", 1)
+        ib.buffer_ptr(outs[0])[0] = ib.buffer_ptr(ins[0])[0]
+        return ib.get()
+
+    E = te.extern((1,), [A], body, name="E")
+    return te.create_schedule(E.op), E
+
+
+def test_a_thread_for_what_says_its_own(graph, refused) -> None:
+    s, E = statements(te.thread_axis("threadIdx.x"))
+    for stage in (graph.s[graph.E], s[E]):
+        with refused(
+            ScheduleError,
+            """
+            fuse of no loops of 'E'
+              --> test_refuse_opaque.py:LINE
+               |     stage.fuse()
+               |     ^
+              because: its body says itself which threads run it, or is a Python function's
+              legal: schedule the stages around it
+        """,
+        ):
+            stage.fuse()
+
+
+def test_two_threads_for_one_body(refused) -> None:
+    s, E = statements()
+    s[E].bind(s[E].fuse(), te.thread_axis("threadIdx.x"))
+    with refused(
+        ScheduleError,
+        """
+        fuse of no loops of 'E'
+          --> test_refuse_opaque.py:LINE
+           |     s[E].fuse()
+           |     ^
+          because: it has a loop of one iteration already
+          legal: bind of that loop to a thread
+    """,
+    ):
+        s[E].fuse()

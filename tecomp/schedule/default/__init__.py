@@ -17,9 +17,8 @@ def default_schedule(outputs: Any, target: str | Target | None = None) -> Schedu
 
     On a CPU outer loops are parallel and inner ones vectorized, reductions are kept in registers. On a GPU every stage
     is a kernel: one thread for an element, or for long reductions a block for each. Stages that cost less to compute
-    than to keep are inlined. It is a schedule like any other, to be looked at, or to go on from.
-
-    UnsupportedError for CUDA and a te.extern whose statements no thread is said to run.
+    than to keep are inlined, and one thread runs the statements of a te.extern that do not say which threads do. It is
+    a schedule like any other, to be looked at, or to go on from.
     """
     given: Sequence[Any] = outputs if isinstance(outputs, (list, tuple)) else [outputs]
     ops: list[Operation] = [output.op if isinstance(output, Tensor) else output for output in given]

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...errors import UnsupportedError
 from ...ir.axis import AxisKind, IterVar
-from ...ir.expr import Call
-from ...ir.foreign import gives_nothing
 from ...ir.stmt import For, LoopKind
 from ...ir.visit import walk
 from ...te.axis import thread_axis
-from ...te.extern_op import ExternOp
 from ...te.hybrid import HybridOp
 from ...te.tensor import ComputeOp
 from ...te.tensor_compute import TensorComputeOp
+from ..opaque import is_opaque, runs_itself
 from ..schedule import Schedule, Stage
 from ..stage import INLINE
 from .shape import data_loops, is_contiguous, is_ragged, joined, product
@@ -29,8 +26,8 @@ def plan_stage(schedule: Schedule, stage: Stage) -> None:
     """Make a kernel of one stage; at each step of a scan, of each stage computed there."""
     if isinstance(stage.op, HybridOp) and not _has_threads(stage):
         _plan_hybrid(stage)
-    elif isinstance(stage.op, ExternOp):
-        _check_threads(stage.op)
+    elif is_opaque(stage.op) and not runs_itself(stage.op):
+        _bind(stage, stage.fuse(), "threadIdx.x")
     if not isinstance(stage.op, ComputeOp) or stage.state.attach is INLINE:
         return
     axes = data_loops(stage)
@@ -55,20 +52,6 @@ def _plan_hybrid(stage: Stage) -> None:
     block, thread = stage.split(loop, factor=THREADS)
     _bind(stage, block, "blockIdx.x")
     _bind(stage, thread, "threadIdx.x")
-
-
-def _check_threads(op: ExternOp) -> None:
-    """Raise UnsupportedError for statements of the user's that no kernel runs and no Python function."""
-    nodes = list(walk(op.body))
-    in_kernel = any(isinstance(node, For) and node.kind is LoopKind.THREAD for node in nodes)
-    if in_kernel or any(isinstance(node, Call) and gives_nothing(node) for node in nodes):
-        return
-    raise UnsupportedError(
-        f"te.default_schedule of '{op.name}' for cuda",
-        because="its body is statements of your own, and which threads run them is theirs to say",
-        legal='ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 1) around them, or te.hybrid',
-        location=op.loc,
-    )
 
 
 def _has_threads(stage: Stage) -> bool:
