@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,6 +11,10 @@ from .errors import UserError
 
 class AbsentName(UserError, AttributeError):
     """A name of TVM's that has no place here; the message says what serves instead."""
+
+
+class AbsentModule(UserError, ImportError):
+    """What is imported has no place here; the message says what serves instead."""
 
 
 _DEVICE: Final = "s[T].tensorize with tir.tvm_load_matrix_sync, tir.tvm_mma_sync, tir.tvm_store_matrix_sync"
@@ -31,6 +36,12 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "DataType": "tecomp.dtype.DType(name)",
         "TVMError": "tecomp.errors.TecompError",
         "error": "tecomp.errors",
+        "script": "te.compute and te.hybrid.script; tecomp.ir.parse reads printed programs",
+        "context": "tecomp.device(kind, index)",
+        "ndarray": "tecomp.nd",
+        "var": "te.var",
+        "opencl": "tecomp.cuda",
+        "register_intrin": "te.decl_tensor_intrin",
     },
     "tecomp.ir": {
         "register_op_attr": "tir.call_extern, tir.call_llvm_intrin",
@@ -39,7 +50,11 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "load_json": "te.load(text), pickle.loads(data)",
     },
     "tecomp.te.hybrid": {"build": "tecomp.build(s, args)", "parse": "te.hybrid.script, a decorator"},
-    "tecomp.target": {"create": "tecomp.target.Target(text)"},
+    "tecomp.target": {
+        "create": "tecomp.target.Target(text)",
+        "intrin": "tir.call_extern, tir.call_llvm_intrin",
+        "register_intrin_rule": "tir.call_extern, tir.call_llvm_intrin",
+    },
     "tecomp.tir": {
         "analysis": "tecomp.build, which checks what its target allows; operations are counted in the program",
         "tvm_bmma_sync": _DEVICE,
@@ -58,6 +73,15 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "AttrStmt": "For.thread and For.pragmas to look at; ib.scope_attr to make one",
         "Let": "tir.LetStmt, of which a value is part",
         "StringImm": "the text itself, where a pragma or an attribute takes one",
+        "Schedule": "te.create_schedule",
+        "Load": "tir.BufferLoad",
+        "Store": "tir.BufferStore",
+        "SizeVar": "te.size_var",
+        "CommReducer": "te.comm_reducer",
+        "stmt_seq": "ib.emit of one after the other",
+        "stmt_list": "stmt.stmts of a tir.SeqStmt",
+        "layout": "s[T].transform_layout(map)",
+        "bijective_layout": "s[T].transform_layout(map)",
         "generic": "the operators of Python",
         "tvm_access_ptr": "buffer.access_ptr(mode)",
         "tvm_call_packed": "tir.call_packed(f, ...)",
@@ -74,3 +98,18 @@ def absent(module: str, name: str) -> AttributeError:
     if instead is None:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     return AbsentName(f"{module}.{name}", "there is none", instead)
+
+
+class Finder:
+    """Asked last for a module that is imported: one of TVM's, as in `from tecomp import topi`, is refused in words."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> None:
+        """Raise AbsentModule for a name of the table."""
+        module, _, name = fullname.rpartition(".")
+        instead = INSTEAD.get(module, {}).get(name)
+        if instead is not None:
+            raise AbsentModule(f"import of {fullname}", "there is none", instead)
+
+
+sys.meta_path.append(Finder)

@@ -9,10 +9,10 @@ import sys
 from types import FrameType
 from typing import NamedTuple
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 _RUNTIME = importlib.util.find_spec("tecomp_runtime")
-_INSIDE = (_HERE + os.sep, *(place + os.sep for place in (_RUNTIME and _RUNTIME.submodule_search_locations) or ()))
-"""Where the files of the compiler and of its runtime lie."""
+_PLACES = [os.path.dirname(os.path.abspath(__file__)), *((_RUNTIME and _RUNTIME.submodule_search_locations) or ())]
+_INSIDE = ("<frozen importlib", *(place + os.sep for place in _PLACES))
+"""How the files of the compiler begin, of its runtime, of what imports them."""
 
 
 class Location(NamedTuple):

@@ -24,7 +24,7 @@ from .ir.node import Expr
 from .ir.stmt import Stmt
 from .ir.visit import rewrite_expr, walk
 from .lowering.func import lower_schedule
-from .schedule.schedule import Schedule, create_schedule
+from .schedule.schedule import Schedule, Stage, create_schedule
 from .schedule.stage import ROOT, At
 from .te.fixed_axes import fixed_axes
 from .te.graph import post_order, scan_body
@@ -241,6 +241,7 @@ __all__: Final = [
     "Schedule",
     "ScheduleOps",
     "SchedulePostProcToPrimFunc",
+    "Stage",
     "VerifyCompactBuffer",
     "create_prim_func",
     "create_schedule",

@@ -31,32 +31,32 @@ def tensorize(stage: StageView, axis: IterVar, intrin: TensorIntrin) -> Change[N
     if not isinstance(intrin, TensorIntrin):
         because = f"it is of type {type(intrin).__name__}"
         raise UserTypeError(f"tensorize: {intrin!r} is no tensor intrinsic", because, "te.decl_tensor_intrin(...)")
-    _check_first(stage, intrin)
-    found = leaf(stage, "tensorize", axis)
-    inside = stage.state.leaves[stage.state.leaves.index(found) :]
+    found = check_loops(stage, axis, intrin.name)
     _check_results(stage, intrin)
-    for loop in inside:
-        _check_loop(stage, found, loop)
     return stage.state.replace(tensorized=Tensorized(found, intrin)), None
 
 
-def _check_first(stage: StageView, intrin: TensorIntrin) -> None:
-    """Raise ScheduleError where an intrinsic computes the stage already."""
+def check_loops(stage: StageView, axis: Any, by: str) -> IterVar:
+    """Return the first of the loops that an intrinsic called `by` may take the place of; ScheduleError otherwise."""
     other = stage.state.tensorized
     if other is not None:
         because = f"'{other.intrin.name}' takes the place of its loops from '{other.axis.name}' on, and a stage has one"
-        raise _refusal(stage, intrin, because, "one intrinsic for each stage")
+        raise _refusal(stage, by, because, "one intrinsic for each stage")
+    found = leaf(stage, "tensorize", axis)
+    if not isinstance(stage.op, ComputeOp):
+        because = f"'{stage.name}' is a {type(stage.op).__name__}, which has no formula to compare"
+        raise _refusal(stage, by, because, "a compute")
+    for loop in stage.state.leaves[stage.state.leaves.index(found) :]:
+        _check_loop(stage, found, loop)
+    return found
 
 
 def _check_results(stage: StageView, intrin: TensorIntrin) -> None:
     """Raise ScheduleError where the intrinsic gives something else, whatever the loops are."""
-    if not isinstance(stage.op, ComputeOp):
-        because = f"'{stage.name}' is a {type(stage.op).__name__}, which has no formula to compare"
-        raise _refusal(stage, intrin, because, "a compute")
     own, other = ([str(tensor.dtype) for tensor in op.outputs] for op in (stage.op, intrin.op))
     if own != other:
         because = f"'{stage.name}' gives {', '.join(own)}, the intrinsic {', '.join(other)}"
-        raise _refusal(stage, intrin, because, f"an intrinsic that gives {', '.join(own)}")
+        raise _refusal(stage, intrin.name, because, f"an intrinsic that gives {', '.join(own)}")
 
 
 def _check_loop(stage: StageView, axis: IterVar, loop: IterVar) -> None:
@@ -74,5 +74,5 @@ def _check_loop(stage: StageView, axis: IterVar, loop: IterVar) -> None:
             raise cannot("tensorize", axis, stage, because, f"s[{guest.name}].compute_at a loop outside '{axis.name}'")
 
 
-def _refusal(stage: StageView, intrin: TensorIntrin, because: str, legal: Any) -> ScheduleError:
-    return ScheduleError(f"tensorize: '{stage.name}' by '{intrin.name}'", because, legal)
+def _refusal(stage: StageView, by: str, because: str, legal: Any) -> ScheduleError:
+    return ScheduleError(f"tensorize: '{stage.name}' by '{by}'", because, legal)

@@ -42,6 +42,13 @@ def transform_layout(stage: StageView, mapping: Mapping) -> Axes:
     return _transform_layout(stage, found)
 
 
+def check_layout(stage: StageView) -> None:
+    """Raise ScheduleError where no other layout may be given now."""
+    names = [f"i{dim}" for dim in range(stage.origin.output(0).ndim)]
+    same = index_map("transform_layout", lambda *at: list(at), names)
+    _transform_layout.__wrapped__(stage, same)  # pyright: ignore[reportFunctionMemberAccess] (looks, changes nothing)
+
+
 @primitive
 def _transform_layout(stage: StageView, mapping: IndexMap) -> Change[Axes]:
     asked = f"transform_layout: '{stage.name}'"

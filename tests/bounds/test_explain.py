@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tecomp import te
-from tecomp.bounds.explain.attempts import ON_LOOPS
+from tecomp.bounds.explain.attempts import ON_LOOPS, ON_STAGES
+from tecomp.errors import TecompError
 from tecomp.schedule import create_schedule
+from tecomp.schedule.primitive import PRIMITIVES
 
 from ..differential.programs import KINDS, case
 from ..differential.schedules import random_schedule
@@ -78,13 +80,28 @@ def test_inlined_and_scanned(golden):
     golden(repr(s.explain()) + "\n")
 
 
-@pytest.mark.parametrize("seed", range(len(KINDS)))
+@pytest.mark.parametrize("seed", range(2 * len(KINDS)))
 def test_what_is_legal_can_be_done(seed):
-    """Every primitive called legal is accepted, and every other one refused."""
+    """Every primitive called legal is accepted, every other one refused, and the schedule stays as it is."""
     program, draw = case(seed)
     schedule = random_schedule(program, draw)
+    text = schedule.text()
     for stage, report in zip(schedule.stages, schedule.explain(), strict=True):
-        for axis in stage.leaf_iter_vars:
-            for name, attempt in ON_LOOPS.items():
-                if name in report.legal[axis.name]:
-                    attempt(stage, axis)
+        axes = stage.leaf_iter_vars
+        tried = {axis.name: {name: (attempt, axis) for name, attempt in ON_LOOPS.items()} for axis in axes}
+        tried[""] = {name: (attempt,) for name, attempt in ON_STAGES.items()}
+        for place, attempts in tried.items():
+            refused = {one.primitive for one in report.refused.get(place, ())}
+            for name, (attempt, *axis) in attempts.items():
+                if name in report.legal.get(place, ()):
+                    attempt(stage, *axis)
+                elif name in refused:
+                    with pytest.raises(TecompError):
+                        attempt(stage, *axis)
+    assert schedule.text() == text
+
+
+def test_every_primitive_is_tried():
+    """Besides compute_at, which `places` tells about, and tile, which is split and reorder."""
+    names = {name.partition("(")[0].split()[0] for name in (*ON_LOOPS, *ON_STAGES)}
+    assert set(PRIMITIVES) - names == {"compute_at", "tile"}
