@@ -11,7 +11,7 @@ from ..ir import make
 from ..ir.foreign import foreign
 from ..ir.matrix import is_matrix_call
 from ..ir.stmt import Alloc, Evaluate, For, If, Let, LoopKind, Seq, Stmt, Store
-from ..ir.visit import walk
+from ..ir.visit import suite, walk
 from .cuda_foreign import foreign_call
 from .cuda_index import narrowed
 from .cuda_intrinsics import spread
@@ -28,21 +28,14 @@ LONG: Final = 30
 
 
 def write(out: Writer, root: Stmt) -> None:
-    """Print a statement. A declaration and what it is for stand in one block: programs allocate in long chains."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Seq):
-            stack += reversed(node.stmts)
-            continue
+    """Print a statement. A declaration and what it is for stand in one block."""
+    for node in suite(root):
         verb = _PRINT.get(type(node))
         if verb is None:
             raise InternalError(
                 f"a {type(node).__name__} in a kernel", because="no pass should leave one", ir=repr(node)
             )
         verb(out, node)
-        if isinstance(node, (Alloc, Let)):
-            stack.append(node.body)
 
 
 def _alloc(out: Writer, node: Alloc) -> None:

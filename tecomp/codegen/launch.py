@@ -23,9 +23,9 @@ from ..ir.atomic import UPDATE
 from ..ir.foreign import foreign
 from ..ir.func import Func
 from ..ir.node import Expr
-from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt, Store
+from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Stmt, Store
 from ..ir.text_expr import ExprText
-from ..ir.visit import rewrite_expr, walk
+from ..ir.visit import rewrite_expr, suite, walk
 from ..target import Target
 from .cuda_kernel import RESERVED, Kernel, print_kernel
 from .cuda_limits import BLOCK_TAGS, GRID_TAGS
@@ -112,21 +112,14 @@ class HostPrinter:
         return self._indices[var]
 
     def stmt(self, root: Stmt) -> None:
-        """Print a statement; chains of allocations do not nest."""
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, Seq):
-                stack += reversed(node.stmts)
-                continue
+        """Print a statement; a declaration and what it is for stand in one block."""
+        for node in suite(root):
             verb = _PRINT.get(type(node))
             if verb is None or (isinstance(node, Evaluate) and not _python(node)):
                 raise InternalError(
                     f"a {type(node).__name__} on the host", because="no pass should leave one", ir=repr(node)
                 )
             verb(self, node)
-            if isinstance(node, (Alloc, Let)):
-                stack.append(node.body)
 
     def launch(self, node: Launch) -> None:
         name = self._kernel_names.declare(f"{self.func.name}_{_last_stored(node)}")

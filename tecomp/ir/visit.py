@@ -8,7 +8,7 @@ from typing import Any
 
 from .expr import And
 from .node import Expr
-from .stmt import Stmt
+from .stmt import Alloc, Let, Seq, Stmt
 
 ExprTable = Mapping[type, Callable[[Any], Expr]]
 StmtTable = Mapping[type, Callable[[Any], Stmt]]
@@ -96,3 +96,17 @@ def rewrite(root: Stmt, exprs: ExprTable | None = None, stmts: StmtTable | None 
         verb = stmts.get(type(new)) if stmts else None
         done[stack.pop()] = new if verb is None else verb(new)
     return done[root]
+
+
+def suite(root: Stmt) -> Iterator[Stmt]:
+    """Yield the statements of a block in order, each declaration before what it is for: programs allocate in long
+    chains, which do not nest."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Seq):
+            stack += reversed(node.stmts)
+            continue
+        yield node
+        if isinstance(node, (Alloc, Let)):
+            stack.append(node.body)

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
+from tecomp.errors import ScheduleError
 from tecomp.ir import expr as E
 from tecomp.ir.evaluate import evaluate
 from tecomp.ir.func import Func
@@ -45,3 +47,19 @@ def same_results(before: Func, after: Func, **sizes: int) -> None:
     verify(after)
     for x, y in zip(results(before, sizes), results(after, sizes), strict=True):
         np.testing.assert_array_equal(x, y)
+
+
+def through(func: Func, *passes: Any, target: Target = GPU) -> Func:
+    """Return a program after these passes."""
+    for one in passes:
+        func = one.run(func, target)
+    return func
+
+
+def refusal(run: Callable[[str], Any], source: str) -> str:
+    """Return what the ScheduleError says with which a program is refused: what was asked, why not, what is legal."""
+    with pytest.raises(ScheduleError) as caught:
+        run(source)
+    error = caught.value
+    reasons = {"because": error.because, "legal": error.legal}
+    return "\n".join([error.asked, *(f"  {word}: {reason}" for word, reason in reasons.items() if reason)])

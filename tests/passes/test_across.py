@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tecomp.errors import InternalError, ScheduleError
+from tecomp.errors import InternalError
 from tecomp.ir.evaluate import ExecutionError
 from tecomp.ir.expr import Call
 from tecomp.ir.func import Func
@@ -17,7 +17,7 @@ from tecomp.ir.text import text
 from tecomp.ir.visit import walk
 from tecomp.passes import across, barrier, launch, simplify, vectorize
 from tests.goldens import Golden
-from tests.passes.programs import GPU, same_results
+from tests.passes.programs import GPU, refusal, same_results
 
 SUM = "[B_part], [0.0], lambda x, y: x + y"
 
@@ -277,17 +277,10 @@ def f(A: f32[8, 8], B: out[f32[8]]):
     same_results(loops, after)
 
 
-def refusal(source: str) -> str:
-    with pytest.raises(ScheduleError) as caught:
-        joined(source)
-    head, *rest = str(caught.value).splitlines()
-    return "\n".join([head, *(line for line in rest if line.startswith(("  because", "  legal")))])
-
-
 def test_a_loop_that_some_threads_leave_earlier() -> None:
     before = "for j in range(i):"
     assert (
-        refusal(GUARDED.format(before=before))
+        refusal(joined, GUARDED.format(before=before))
         == """\
 threads share out the reduction of B where not all of them come
   because: how often the loop 'j' runs differs from thread to thread, and they wait for each other
@@ -298,7 +291,7 @@ threads share out the reduction of B where not all of them come
 def test_a_condition_on_what_is_written() -> None:
     before = "if B[i] < 1.0:"
     assert (
-        refusal(GUARDED.format(before=before))
+        refusal(joined, GUARDED.format(before=before))
         == """\
 threads share out the reduction of B where not all of them come
   because: the condition B[threadIdx_y] < 1.0, which reads what is written under it, differs from thread to thread, \
@@ -309,7 +302,9 @@ and they wait for each other
 
 def test_a_value_that_only_some_threads_may_read() -> None:
     """N may be read below the guard only, so the guard cannot go below the name that its value is given."""
-    found = refusal(f"""
+    found = refusal(
+        joined,
+        f"""
 def f(A: f32[n, 8], N: i32[n], B: out[f32[n]]):
     for i in thread('threadIdx.y', 8):
         if i < n:
@@ -320,7 +315,8 @@ def f(A: f32[n, 8], N: i32[n], B: out[f32[n]]):
                     for k in thread('threadIdx.x', 8):
                         B_part = B_part + A[i, k]
                 B[i] = B_part
-""")
+""",
+    )
     assert (
         found
         == """\
@@ -332,7 +328,9 @@ threads share out the reduction of B where not all of them come
 
 def test_one_loop_cannot_be_both(golden: Golden) -> None:
     golden(
-        refusal(f"""
+        refusal(
+            joined,
+            f"""
 def f(A: f32[8, 8], B: out[f32[8]]):
     for i in thread('threadIdx.x', 8):
         B_part: f32
@@ -340,7 +338,8 @@ def f(A: f32[8, 8], B: out[f32[8]]):
             for k in thread('threadIdx.x', 8):
                 B_part = B_part + A[i, k]
         B[i] = B_part
-""")
+""",
+        )
     )
 
 

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tecomp.errors import UserError
 from tecomp.ir.func import Func
 from tecomp.ir.parse import parse
 from tecomp.ir.text import text
 from tecomp.passes import barrier, launch, simplify
 from tests.goldens import Golden
-from tests.passes.programs import GPU, same_results
+from tests.passes.programs import refusal, same_results, through
 
 
 def synchronised(source: str) -> tuple[Func, Func]:
     before = parse(source)
-    func = before
-    for one in (simplify, launch, simplify, barrier):
-        func = one.run(func, GPU)
-    return before, func
+    return before, through(before, simplify, launch, simplify, barrier)
 
 
 def barriers(func: Func) -> int:
     return text(func).count("barrier_block()")
-
-
-def refusal(source: str) -> str:
-    with pytest.raises(UserError) as caught:
-        synchronised(source)
-    error = caught.value
-    return f"{error.asked}\n  because: {error.because}\n  legal: {error.legal}"
 
 
 def test_copy_then_read(golden: Golden) -> None:
@@ -196,14 +183,17 @@ def f(A: f32[128], B: out[f32[128]]):
 
 
 def test_refuses_a_barrier_in_divergent_code() -> None:
-    assert refusal("""
+    assert refusal(
+        synchronised,
+        """
 def f(N: i32[64], A: f32[64], B: out[f32[64]]):
     for tx in thread('threadIdx.x', 64):
         S = alloc(f32[64], 'shared')
         for k in range(index(N[tx])):
             S[tx] = A[tx]
             B[tx] = S[tx % 32]
-""") == (
+""",
+    ) == (
         "barrier needed in divergent code, for B, S\n"
         "  because: threads of a block pass values to each other under the range of k, which differs between them\n"
         "  legal: compute the shared stage outside it, or make it the same for all threads of a block"
@@ -211,7 +201,9 @@ def f(N: i32[64], A: f32[64], B: out[f32[64]]):
 
 
 def test_refuses_a_condition_that_changes_under_itself() -> None:
-    assert refusal("""
+    assert refusal(
+        synchronised,
+        """
 def f(A: f32[64], B: out[f32[64]]):
     for tx in thread('threadIdx.x', 64):
         S = alloc(f32[64], 'shared')
@@ -219,7 +211,8 @@ def f(A: f32[64], B: out[f32[64]]):
         if S[tx] < 50.0:
             S[tx] = S[tx] + 1.0
             B[tx] = S[tx % 32]
-""").startswith(
+""",
+    ).startswith(
         "barrier needed in divergent code, for B, S\n"
         "  because: threads of a block pass values to each other under the condition S[threadIdx_x] < 50.0, "
         "which reads what is written under it, which differs between them\n"
@@ -256,13 +249,16 @@ def f(A: f32[4, 64], T: out[f32[4, 64]], B: out[f32[4, 64]]):
 
 
 def test_refuses_global_memory_across_blocks() -> None:
-    assert refusal("""
+    assert refusal(
+        synchronised,
+        """
 def f(A: f32[4, 64], T: out[f32[4, 64]], B: out[f32[4, 64]]):
     for bx in thread('blockIdx.x', 4):
         for tx in thread('threadIdx.x', 64):
             T[bx, tx] = A[bx, tx]
             B[bx, tx] = T[3 - bx, tx]
-""") == (
+""",
+    ) == (
         "global buffer T is written by one block and read by another of the same kernel\n"
         "  because: the blocks of a kernel run in any order, and none waits for another\n"
         "  legal: compute_root of T, for a kernel of its own; or bind the same axes in both stages"

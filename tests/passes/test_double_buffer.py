@@ -10,7 +10,7 @@ from tecomp.ir.parse import parse
 from tecomp.ir.text import text
 from tecomp.passes import barrier, double_buffer, launch, simplify
 from tests.goldens import Golden
-from tests.passes.programs import GPU, same_results
+from tests.passes.programs import GPU, same_results, through
 
 
 def buffered(source: str) -> tuple[Func, Func]:
@@ -109,8 +109,7 @@ def f(A: f32[n, 64], B: f32[n, 64], C: out[f32[64]]):
 """
     before, after = buffered(source.format(copies=", copies=2"))
     single = parse(source.format(copies=""))
-    for one in (simplify, launch, simplify, barrier):
-        after, single = one.run(after, GPU), one.run(single, GPU)
+    after, single = (through(one, simplify, launch, simplify, barrier) for one in (after, single))
     golden(text(after))
     assert (text(single).count("barrier_block()"), text(after).count("barrier_block()")) == (2, 1)
     for n in (0, 1, 2, 3):
@@ -131,8 +130,7 @@ def f(A: f32[2, 64], C: out[f32[64]]):
             acc = acc + S[63 - tx]
         C[tx] = acc
 """)
-    for one in (simplify, launch, simplify, barrier):
-        after = one.run(after, GPU)
+    after = through(after, simplify, launch, simplify, barrier)
     assert "if k < 1:" in text(after)
     assert text(after).count("barrier_block()") == 1
 

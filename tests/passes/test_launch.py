@@ -12,19 +12,12 @@ from tecomp.passes import barrier, launch, simplify
 from tecomp.passes.kernel_checks import check_kernel, writer_tags
 from tests.calls import calls
 from tests.goldens import Golden
-from tests.passes.programs import CPU, GPU, same_results
+from tests.passes.programs import CPU, GPU, refusal, same_results
 
 
 def launched(source: str) -> tuple[Func, Func]:
     before = parse(source)
     return before, simplify.run(launch.run(before, GPU), GPU)
-
-
-def refusal(source: str) -> str:
-    with pytest.raises(ScheduleError) as caught:
-        launch.run(parse(source), GPU)
-    head, *rest = str(caught.value).splitlines()
-    return "\n".join([head, *(line for line in rest if line.startswith(("  because", "  legal")))])
 
 
 @pytest.mark.parametrize("n", [0, 1, 255, 256, 257])
@@ -241,11 +234,14 @@ def f(A: f32[4, 8, 2], B: out[f32[4, 8, 2]]):
 
 
 def test_refuses_a_stage_without_threads() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[n], C: out[f32[n]]):
     for i in range(n):
         C[i] = A[i]
-""") == (
+""",
+    ) == (
         "stage C has no axis bound to a block or thread\n"
         "  because: all work of a CUDA program is done by kernels\n"
         "  legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body"
@@ -253,7 +249,9 @@ def f(A: f32[n], C: out[f32[n]]):
 
 
 def test_refuses_blocks_inside_a_kernel() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8, 16], b: out[f32[8, 16]]):
     for i in thread('blockIdx.x', 8):
         a = alloc(f32[16], 'shared')
@@ -261,7 +259,8 @@ def f(A: f32[8, 16], b: out[f32[8, 16]]):
             a[j] = A[i, j]
         for j in thread('threadIdx.x', 16):
             b[i, j] = a[j]
-""") == (
+""",
+    ) == (
         "stage a is attached inside b's kernel; it may bind threads, not blocks\n"
         "  because: b's blocks would each run all of a's blocks\n"
         "  legal: bind a to threads only, or compute_root"
@@ -269,7 +268,9 @@ def f(A: f32[8, 16], b: out[f32[8, 16]]):
 
 
 def test_refuses_other_blocks_around_block_memory() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8, 16], b: out[f32[8, 16]]):
     for i in thread('blockIdx.x', 8):
         a = alloc(f32[16], 'shared')
@@ -277,11 +278,14 @@ def f(A: f32[8, 16], b: out[f32[8, 16]]):
             a[j] = A[i, j]
         for j in thread('threadIdx.x', 16):
             b[i, j] = a[j]
-""").startswith("stage a is attached inside b's kernel; it may bind threads, not blocks")
+""",
+    ).startswith("stage a is attached inside b's kernel; it may bind threads, not blocks")
 
 
 def test_refuses_registers_read_by_another_thread() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[129], C: out[f32[128]]):
     for bx in thread('blockIdx.x', 2):
         P = alloc(f32[65], 'local')
@@ -289,7 +293,8 @@ def f(A: f32[129], C: out[f32[128]]):
             P[t] = A[bx * 64 + t] + 1.0
         for tx in thread('threadIdx.x', 64):
             C[bx * 64 + tx] = P[tx] + P[tx + 1]
-""") == (
+""",
+    ) == (
         "local buffer P read by another thread\n"
         "  because: the threads of threadIdx.x divide its elements, each in registers of its own\n"
         "  legal: set_scope('shared') of P, or compute_at inside the loop bound to the thread"
@@ -297,12 +302,15 @@ def f(A: f32[129], C: out[f32[128]]):
 
 
 def test_refuses_an_extent_without_bound() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(N: i32[4], B: out[f32[4, 100]]):
     for i in thread('blockIdx.x', 4):
         for j in thread('threadIdx.x', index(N[i])):
             B[i, j] = 1.0
-""") == (
+""",
+    ) == (
         "a loop of threadIdx.x has the extent index(N[i])\n"
         "  because: it changes inside the kernel without a known upper bound\n"
         "  legal: bind a loop of constant extent, such as the inner one of a split by a factor"
@@ -310,14 +318,17 @@ def f(N: i32[4], B: out[f32[4, 100]]):
 
 
 def test_refuses_shared_memory_on_the_host() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8], B: out[f32[8]]):
     S = alloc(f32[8], 'shared')
     for i in thread('threadIdx.x', 8):
         S[i] = A[i]
     for i in thread('threadIdx.x', 8):
         B[i] = S[7 - i]
-""") == (
+""",
+    ) == (
         "buffer S is in shared memory but outside every kernel\n"
         "  because: shared memory lives as long as one kernel\n"
         "  legal: compute_at under a loop bound to a block, or set_scope('global')"
@@ -325,13 +336,16 @@ def f(A: f32[8], B: out[f32[8]]):
 
 
 def test_refuses_global_memory_inside_a_kernel() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8], B: out[f32[8]]):
     for i in thread('blockIdx.x', 8):
         T = alloc(f32[1])
         T[0] = A[i]
         B[i] = T[0]
-""") == (
+""",
+    ) == (
         "buffer T is in global memory but computed inside B's kernel\n"
         "  because: a kernel cannot allocate global memory\n"
         "  legal: compute_root, or set_scope('shared') or set_scope('local') of T"
@@ -339,11 +353,14 @@ def f(A: f32[8], B: out[f32[8]]):
 
 
 def test_refuses_a_race() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8], B: out[f32[1]]):
     for k in thread('threadIdx.x', 8):
         B[0] = B[0] + A[k]
-""") == (
+""",
+    ) == (
         "several threads write one element of B\n"
         "  because: the value depends on threadIdx.x, the element does not\n"
         "  legal: bind an axis of the stage's data, not one it reduces"
@@ -351,13 +368,16 @@ def f(A: f32[8], B: out[f32[1]]):
 
 
 def test_refuses_an_unknown_writer() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8], B: out[f32[8]]):
     for i in thread('threadIdx.x', 8):
         for k in range(8):
             if 4 < i + k:
                 B[k] = A[k]
-""") == (
+""",
+    ) == (
         "several threads write one element of B\n"
         "  because: which values of threadIdx_x come to it depends on other loops\n"
         "  legal: bind an axis of the stage's data"
@@ -365,12 +385,15 @@ def f(A: f32[8], B: out[f32[8]]):
 
 
 def test_refuses_a_host_condition_on_device_memory() -> None:
-    assert refusal("""
+    assert refusal(
+        launched,
+        """
 def f(A: f32[8], B: out[f32[8]]):
     if A[0] < 1.0:
         for i in thread('threadIdx.x', 8):
             B[i] = 1.0
-""") == (
+""",
+    ) == (
         "a condition outside every kernel reads A\n"
         "  because: the host cannot read device memory between launches\n"
         "  legal: bind a loop outside the condition"

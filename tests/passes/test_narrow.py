@@ -11,14 +11,12 @@ from tecomp.ir.visit import walk
 from tecomp.passes import flatten, launch, narrow, simplify, vectorize
 from tecomp.target import Target
 from tests.goldens import Golden
-from tests.passes.programs import CPU, GPU, same_results
+from tests.passes.programs import CPU, GPU, same_results, through
 
 
 def narrowed(source: str, target: Target) -> tuple[Func, Func]:
     before = parse(source)
-    func = before
-    for one in (vectorize, simplify, launch, simplify, flatten, narrow):
-        func = one.run(func, target)
+    func = through(before, vectorize, simplify, launch, simplify, flatten, narrow, target=target)
     assert not any(isinstance(node, Expr) and node.dtype.element is INDEX for node in walk(func.body))
     return before, func
 
