@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tecomp.errors import ScheduleError
+from tecomp.errors import ScheduleError, UserError
 from tecomp.ir import expr as E
 from tecomp.ir.evaluate import evaluate
 from tecomp.ir.func import Func
@@ -56,9 +56,9 @@ def through(func: Func, *passes: Any, target: Target = GPU) -> Func:
     return func
 
 
-def refusal(run: Callable[[str], Any], source: str) -> str:
-    """Return what the ScheduleError says with which a program is refused: what was asked, why not, what is legal."""
-    with pytest.raises(ScheduleError) as caught:
+def refusal(run: Callable[[str], Any], source: str, kind: type[UserError] = ScheduleError) -> str:
+    """Return what the error says with which a program is refused: what was asked, why not, what is legal."""
+    with pytest.raises(kind) as caught:
         run(source)
     error = caught.value
     reasons = {"because": error.because, "legal": error.legal}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tecomp.errors import UserError
 from tecomp.ir.func import Func
 from tecomp.ir.parse import parse
 from tecomp.ir.text import text
@@ -13,6 +14,10 @@ from tests.passes.programs import refusal, same_results, through
 def synchronised(source: str) -> tuple[Func, Func]:
     before = parse(source)
     return before, through(before, simplify, launch, simplify, barrier)
+
+
+def refused(source: str) -> str:
+    return refusal(synchronised, source, UserError)
 
 
 def barriers(func: Func) -> int:
@@ -183,8 +188,7 @@ def f(A: f32[128], B: out[f32[128]]):
 
 
 def test_refuses_a_barrier_in_divergent_code() -> None:
-    assert refusal(
-        synchronised,
+    assert refused(
         """
 def f(N: i32[64], A: f32[64], B: out[f32[64]]):
     for tx in thread('threadIdx.x', 64):
@@ -201,8 +205,7 @@ def f(N: i32[64], A: f32[64], B: out[f32[64]]):
 
 
 def test_refuses_a_condition_that_changes_under_itself() -> None:
-    assert refusal(
-        synchronised,
+    assert refused(
         """
 def f(A: f32[64], B: out[f32[64]]):
     for tx in thread('threadIdx.x', 64):
@@ -249,8 +252,7 @@ def f(A: f32[4, 64], T: out[f32[4, 64]], B: out[f32[4, 64]]):
 
 
 def test_refuses_global_memory_across_blocks() -> None:
-    assert refusal(
-        synchronised,
+    assert refused(
         """
 def f(A: f32[4, 64], T: out[f32[4, 64]], B: out[f32[4, 64]]):
     for bx in thread('blockIdx.x', 4):
