@@ -7,6 +7,7 @@ import pytest
 import tecomp
 from tecomp import te, tir
 from tecomp.errors import UserError, UserTypeError
+from tests.tir.refusals import check_refusal
 
 n = te.var("n")
 A = tir.decl_buffer((n,), name="A")
@@ -232,8 +233,4 @@ REFUSED = [
 
 @pytest.mark.parametrize(("call", "kind", "asked", "because", "legal"), REFUSED, ids=[case[2] for case in REFUSED])
 def test_refused(call, kind, asked, because, legal) -> None:
-    with pytest.raises(kind) as caught:
-        call()
-    assert (caught.value.asked, caught.value.because, caught.value.legal) == (asked, because, legal)
-    assert caught.value.location is not None
-    assert caught.value.location.file == __file__
+    check_refusal(__file__, call, kind, asked, because, legal)
