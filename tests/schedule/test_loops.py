@@ -107,6 +107,7 @@ def test_tile(grid):
 def test_tile_takes_tvm_names(grid):
     i, j, _ = grid.axes
     grid.s[grid.C].tile(i, j, x_factor=8, y_factor=4)
+    assert leaves(grid.s[grid.C]) == ["i.outer", "j.outer", "i.inner", "j.inner", "l"]
 
 
 def test_a_record_never_changes(grid):

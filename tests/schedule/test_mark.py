@@ -42,6 +42,7 @@ def test_two_stages_share_a_thread_axis(chain):
 def test_bind_to_a_thread_axis_of_the_same_extent(chain):
     _, inner = chain.s[chain.D].split(chain.D.op.axis[0], factor=32)
     chain.s[chain.D].bind(inner, te.thread_axis((0, 32), "threadIdx.x"))
+    assert kinds(chain.s[chain.D])["i.inner"] is LoopKind.THREAD
 
 
 def test_reductions_may_be_unrolled(chain):
@@ -59,6 +60,7 @@ def test_a_symbolic_extent_waits_for_inference_where_the_stage_may_move(verb):
     getattr(s[B], verb)(B.op.axis[0])
     outer, _ = s[C].split(C.op.axis[0], factor=8)
     s[B].compute_at(s[C], outer)
+    assert s[B].attach_stage is C.op
 
 
 def test_pragma_synonyms_are_the_primitives(grid):

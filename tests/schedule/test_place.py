@@ -112,6 +112,7 @@ def test_body_stages_move_within_the_body(cumsum):
 
 def test_a_stage_outside_may_move_into_the_body(cumsum):
     cumsum.s[cumsum.X2].compute_at(cumsum.s[cumsum.s2], cumsum.s2.op.axis[1])
+    assert cumsum.s[cumsum.X2].attach_stage is cumsum.s2.op
 
 
 def test_time_is_split_on_the_scan_and_free_in_the_init(cumsum):
@@ -121,6 +122,8 @@ def test_time_is_split_on_the_scan_and_free_in_the_init(cumsum):
     t, i = cumsum.init.op.axis
     s[cumsum.init].reorder(i, t)
     s[cumsum.init].parallel(i)
+    assert s[cumsum.S].leaf_iter_vars[-1] is inner
+    assert tuple(s[cumsum.init].leaf_iter_vars) == (i, t)
 
 
 def test_location_of_the_last_call(chain):
