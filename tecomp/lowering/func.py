@@ -20,7 +20,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, LoopKind, Seq, Stmt, Store, in_order
 from ..location import Location
 from ..schedule.extent import show
-from ..schedule.opaque import is_opaque
+from ..schedule.opaque import has_own_loops
 from ..schedule.schedule import Schedule
 from ..te.hybrid import HybridOp
 from ..te.index import is_exact
@@ -149,7 +149,7 @@ class _Assembly:
             rest = Seq((*ahead, *in_order(rest))) if ahead else rest
             return self._with_stages(self.inside.get((op, leaf), []), rest)
 
-        if is_opaque(op):
+        if has_own_loops(op):
             return [self._nest(stage, producers).around(opaque(op, self.storage))]
         nest = self._nest(stage, producers)
         if isinstance(op, ComputeOp):

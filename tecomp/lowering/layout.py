@@ -12,7 +12,7 @@ from ..errors import ScheduleError
 from ..ir import make
 from ..ir.axis import AxisKind
 from ..ir.node import Expr
-from ..schedule.opaque import is_opaque
+from ..schedule.opaque import has_own_loops
 from ..schedule.stage import IN_ORDER, StageState
 from ..te.tensor import Operation
 
@@ -76,7 +76,7 @@ def check_own_memory(program: Program) -> None:
         if verb is not None and program.is_argument(op):
             because = "it is an argument of the function, whose memory is the caller's"
             raise _not_own(program, op, verb, because, f"'{op.name}' left out of the arguments")
-        reader = next(filter(is_opaque, program.schedule.readers[op]), None) if state.alignments else None
+        reader = next(filter(has_own_loops, program.schedule.readers[op]), None) if state.alignments else None
         if reader is not None:
             because = f"'{reader.name}' has its address, and expects its rows next to each other"
             raise _not_own(program, op, "storage_align", because, "readers that are computes")

@@ -16,7 +16,7 @@ from ..ir.node import Expr
 from .axis import cannot, check_has_loops, leaf, names, plain_leaf
 from .extent import computes_all, constant, declared_domains
 from .hybrid import check_order
-from .opaque import check_runs_once, is_opaque
+from .opaque import check_runs_once, has_own_loops
 from .primitive import Change, primitive
 from .quantity import check_quantity
 from .ragged import check_inside
@@ -64,7 +64,7 @@ def fuse(stage: StageView, *axes: IterVar) -> Change[IterVar]:
             for j in range(m):  ->        C[i.j.fused // m, i.j.fused % m] = ...
                 C[i, j] = ...
     """
-    if not axes and is_opaque(stage.op):
+    if not axes and has_own_loops(stage.op):
         check_runs_once(stage)
         return _singleton(stage.state)
     check_has_loops(stage, "fuse")

@@ -15,7 +15,7 @@ from ..te.tensor import Operation
 from .view import StageView
 
 
-def is_opaque(op: Operation) -> TypeGuard[ExternOp]:
+def has_own_loops(op: Operation) -> TypeGuard[ExternOp]:
     """Return whether the loops of an operation are its own."""
     return isinstance(op, ExternOp) and not isinstance(op, HybridOp)
 

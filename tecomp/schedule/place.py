@@ -15,7 +15,7 @@ from ..te.extern_op import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, ScanOp
 from .axis import as_axis, check_has_loops, loops_of, why_no_leaf
-from .opaque import is_opaque
+from .opaque import has_own_loops
 from .primitive import Change, primitive
 from .quantity import check_quantity
 from .relation import carrying
@@ -241,7 +241,7 @@ def _no_inlining(stage: StageView) -> Reason | None:
     op, state = stage.op, stage.state
     if not isinstance(op, ComputeOp):
         return Reason(f"is {_kind(op)}", "compute_inline of a compute")
-    reader = next((reader for reader in stage.plan.readers[stage.origin] if is_opaque(reader)), None)
+    reader = next((reader for reader in stage.plan.readers[stage.origin] if has_own_loops(reader)), None)
     if reader is not None:
         return Reason(f"is read by the opaque operation '{reader.name}', which needs it in memory,", "compute_root")
     if op.reduce_axis:

@@ -11,7 +11,7 @@ from ...te.axis import thread_axis
 from ...te.hybrid import HybridOp
 from ...te.tensor import ComputeOp
 from ...te.tensor_compute import TensorComputeOp
-from ..opaque import is_opaque, runs_itself
+from ..opaque import has_own_loops, runs_itself
 from ..schedule import Schedule, Stage
 from ..stage import INLINE
 from .shape import data_loops, is_contiguous, is_ragged, joined, product
@@ -26,7 +26,7 @@ def plan_stage(schedule: Schedule, stage: Stage) -> None:
     """Make a kernel of one stage; at each step of a scan, of each stage computed there."""
     if isinstance(stage.op, HybridOp) and not _has_threads(stage):
         _plan_hybrid(stage)
-    elif is_opaque(stage.op) and not runs_itself(stage.op):
+    elif has_own_loops(stage.op) and not runs_itself(stage.op):
         _bind(stage, stage.fuse(), "threadIdx.x")
     if not isinstance(stage.op, ComputeOp) or stage.state.attach is INLINE:
         return
