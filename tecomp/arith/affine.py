@@ -14,6 +14,7 @@ from math import gcd
 from ..dtype import INDEX, DType
 from ..ir import expr as E
 from ..ir import make
+from ..ir.constant import wrap
 from ..ir.node import Expr
 from .interval import Interval, interval, may_wrap
 
@@ -104,7 +105,7 @@ def _is_taken_away(item: tuple[Expr, int]) -> bool:
 
 def number(value: int, dtype: DType) -> Expr:
     """Return an integer constant in every lane, wrapped to its type."""
-    return make.broadcast(E.Const(make.wrap(value, dtype), dtype.element), dtype.lanes)
+    return make.broadcast(E.Const(wrap(value, dtype), dtype.element), dtype.lanes)
 
 
 def _accumulate(total: Expr | None, term: Expr, coefficient: int) -> Expr:

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 from ..dtype import DType
 from ..ir import expr as E
 from ..ir import make
+from ..ir.constant import wrap
 from ..ir.node import Expr
 from .affine import number
 from .canonical import is_exact
@@ -196,7 +197,7 @@ def _truth(value: bool, lanes: int) -> Expr:
 
 
 def _holds(value: int, dtype: DType) -> bool:
-    return make.wrap(value, dtype) == value
+    return wrap(value, dtype) == value
 
 
 def _literal(value: int | float, like: DType) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from ..dtype import FLOAT32, DType
+from ..dtype import FLOAT32, INT32, DType
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
@@ -188,7 +188,7 @@ def decl_buffer(
         )
     offset = None if elem_offset is None else _integer(asked, "elem_offset", elem_offset)
     if offset is None and offset_factor:
-        offset = E.Var(f"{name}_elem_offset", make.INT32)
+        offset = E.Var(f"{name}_elem_offset", INT32)
     return DeclaredBuffer(
         name, extents, FLOAT32 if dtype is None else dtype_of(asked, dtype), scope or "global", steps,
         max(data_alignment, 0), offset, offset_factor,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, TypeVar
 
-from ..dtype import DType
+from ..dtype import INT32, DType
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
@@ -166,7 +166,7 @@ class IRBuilder:
 
     def pointer(self, content_type: str, name: str = "ptr", scope: str = "") -> Pointer:
         """Return the elements of memory that is declared here, of unknown length."""
-        return Pointer(self.emit, decl_buffer((E.Var(f"{name}_size", make.INT32),), content_type, name, scope=scope))
+        return Pointer(self.emit, decl_buffer((E.Var(f"{name}_size", INT32),), content_type, name, scope=scope))
 
     def scope_attr(self, node: Any, attr_key: str, value: Any) -> None:
         """Run the rest of the block once for each of `value` threads of the axis `node`: the key is "thread_extent"."""

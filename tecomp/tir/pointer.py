@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..dtype import DType
+from ..dtype import INT32, DType
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
@@ -88,4 +88,4 @@ class Pointer:
 
     def as_expr(self) -> Expr:
         """Return the address of the first element, for a function that reads and writes."""
-        return E.Address(self.buffer, (), make.const(0, make.INT32), "rw")
+        return E.Address(self.buffer, (), make.const(0, INT32), "rw")
