@@ -105,7 +105,7 @@ def _scheduled(inputs: Any, args: Any, goal: Target) -> tuple[Any, Any]:
         return inputs, args
     schedule = default_schedule(given, goal)
     if args is None:
-        steps = {state for group in schedule.groups for state in group.states}
+        steps = {state for group in schedule.scans for state in group.states}
         inside = [op for op in schedule.declared if isinstance(op, PlaceholderOp) and op not in steps]
         args = [*(op.output(0) for op in inside), *given]
     return schedule, args

@@ -92,7 +92,7 @@ def _readers_of(plan: Plan, tensor: Tensor) -> str:
 
 def _group(plan: Plan, tensor: Tensor) -> ScanOp | None:
     """Return the scan at each of whose steps the copy is made: it computes the tensor, or has it as its state."""
-    holding = (group.scan for group in plan.groups if tensor.op in group.states)
+    holding = (group.scan for group in plan.scans if tensor.op in group.states)
     return next(holding, plan.states[tensor.op].group)
 
 

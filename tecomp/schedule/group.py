@@ -77,7 +77,7 @@ def group_of(schedule: Schedule, outputs: Members, inputs: Members, include_inpu
     if not ops:
         because = f"none of {_names(ends)} is made of any of {_names(begins)}"
         raise ScheduleError("create_group", because, "results, and what they are made of")
-    for other in schedule.regions:
+    for other in schedule.groups:
         common = [op for op in schedule.ops if op in ops & other.ops]
         if common and not (ops <= other.ops or other.ops <= ops):
             because = f"{_names(common)} would be in it and in {other!r}, and neither is in the other"

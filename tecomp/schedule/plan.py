@@ -41,7 +41,8 @@ class Plan:
         self.position = {op: number for number, op in enumerate(self.ops)}
         self.readers = consumers(self.ops)
         scans = membership(self.ops)
-        self.groups = scans.groups
+        self.scans = scans.groups
+        """The scans, and what each of their steps computes."""
         ends = set(self.outputs)
         self.states = {
             op: initial(op, is_output=op in ends, group=scans.computed_by.get(op), feeds=scans.written_into.get(op))

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ..errors import ScheduleError, UserError, UserTypeError
 from ..te.legality import check_graph
-from ..te.tensor import Operation, PlaceholderOp, Tensor
+from ..te.tensor import Operation, PlaceholderOp, ScanOp, Tensor
 from . import loops, mark, place, prefetch, storage, tensorize
 from .cache_read import cache_read
 from .cache_write import cache_write
@@ -41,6 +41,13 @@ class Stage(StageView):
     """One stage of a schedule; its methods are the primitives."""
 
     __slots__ = ()
+
+    @property
+    def group(self) -> Group | ScanOp | None:
+        """The smallest group it belongs to; without one, the scan at each of whose steps it is computed, if any."""
+        assert isinstance(self.plan, Schedule)
+        groups = [group for group in self.plan.groups if self.origin in group.ops]
+        return min(groups, key=lambda group: len(group.ops), default=self.state.group)
 
     split = loops.split
     fuse = loops.fuse
@@ -77,8 +84,8 @@ class Schedule(Plan):
     def __init__(self, outputs: Sequence[Operation]) -> None:
         super().__init__(outputs)
         self._stages: dict[Operation, Stage] = {}
-        self.regions: list[Group] = []
-        """The groups made so far."""
+        self.groups: list[Group] = []
+        """What `create_group` gave so far."""
 
     cache_read = cache_read
     cache_write = cache_write
@@ -90,8 +97,8 @@ class Schedule(Plan):
 
         `include_inputs` makes the inputs themselves members, where they are computed.
         """
-        self.regions.append(group_of(self, outputs, inputs, include_inputs))
-        return self.regions[-1]
+        self.groups.append(group_of(self, outputs, inputs, include_inputs))
+        return self.groups[-1]
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -112,6 +119,7 @@ class Schedule(Plan):
         other = object.__new__(Schedule)
         kept = {name: copy(value) if isinstance(value, (dict, list)) else value for name, value in vars(self).items()}
         vars(other).update(kept, guests={op: set(inside) for op, inside in self.guests.items()}, _stages={})
+        other.groups = [Group(other, group.ops) for group in self.groups]
         return other
 
     def _stage(self, op: Operation) -> Stage:

@@ -68,7 +68,7 @@ def _by_place(plan: Plan) -> dict[IterVar | None, list[Operation]]:
 
 def _heading(plan: Plan, state: StageState) -> str:
     outputs = [f"{tensor.dtype.short}[{', '.join(map(show, tensor.shape))}]" for tensor in state.op.outputs]
-    stepped = next((group.scan.name for group in plan.groups if state.op in group.states), "")
+    stepped = next((group.scan.name for group in plan.scans if state.op in group.states), "")
     notes = {
         f"state of {stepped}": stepped,
         "placeholder": isinstance(state.op, PlaceholderOp) and not stepped,

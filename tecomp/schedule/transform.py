@@ -72,7 +72,7 @@ def _check_own_layout(stage: StageView, asked: str) -> None:
     """Raise ScheduleError for a tensor whose elements cannot lie elsewhere."""
     state, plan = stage.state, stage.plan
     extern = reading_code(stage)
-    stepped = next((group.scan for group in plan.groups if stage.origin in group.states), state.feeds)
+    stepped = next((group.scan for group in plan.scans if stage.origin in group.states), state.feeds)
     reasons = {
         "it is a scan, whose rows are in the order of its steps": isinstance(stage.op, ScanOp),
         f"it lies in the memory of scan '{stepped and stepped.name}'": stepped is not None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..ir.axis import IterVar
-from ..te.tensor import Operation, ScanOp
+from ..te.tensor import Operation
 from .layout import Layout
 from .plan import Plan
 from .relation import Relation
@@ -99,11 +99,6 @@ class StageView:
     def is_output(self) -> bool:
         """Whether the program's caller gets the result."""
         return self.state.is_output
-
-    @property
-    def group(self) -> ScanOp | None:
-        """The scan at each of whose steps it is computed, if any."""
-        return self.state.group
 
     def __repr__(self) -> str:
         return f"s[{self.name}]"

@@ -100,7 +100,7 @@ SCHEDULES = section(
     """
     Schedule.outputs, .stages, s[tensor], s[op] :: assert s.outputs == (C.op,) and s[C].op is s[C.op].op and len(s.stages) == 3
     Schedule.stage_map :: assert s.stage_map[C.op].op is C.op
-    Schedule.groups :: assert len(s.groups) == 0
+    Schedule.groups :: g = s.create_group(outputs=C, inputs=B, include_inputs=True); assert s.groups == [g]
     Schedule.normalize :: assert s.normalize() is s
     Schedule.copy :: c = s.copy(); s[C].split(C.op.axis[0], 4); assert c.text() == ""
     s[tensor] of another program :: s[X]
@@ -114,7 +114,7 @@ SCHEDULES = section(
     Stage.attach_type, .attach_ivar, .attach_stage :: s[B].compute_at(s[C], C.op.axis[0]); assert s[B].attach_ivar is C.op.axis[0] and s[B].attach_stage is C.op and s[B].attach_type
     Stage.scope :: s[B].set_scope("local"); assert s[B].scope == "local"
     Stage.is_output :: assert s[C].is_output and not s[B].is_output
-    Stage.group :: assert s[C].group is None
+    Stage.group :: assert s[C].group is None; g = s.create_group(outputs=C, inputs=B, include_inputs=True); assert s[C].group is g
     Stage.num_child_stages :: assert s[C].num_child_stages == 0
     Stage.layout_transforms, .axis_separators: they are one layout :: t[B].transform_layout(lambda i, j: [j, i]); assert t[B].layout_transforms
     Stage.double_buffer, .env_threads: they are primitives :: assert callable(s[C].double_buffer) and callable(s[C].env_threads)

@@ -85,3 +85,20 @@ def test_none_moves_where_one_cannot(graph):
         s.create_group(g.D, g.A).compute_at(s[g.E], g.E.op.axis[0])
     assert s.history == ()
     assert s[g.D].attach_type is ROOT
+
+
+def test_a_stage_knows_its_smallest_group(graph):
+    g, s = graph, graph.s
+    outer = s.create_group(outputs=g.D, inputs=g.A)
+    inner = s.create_group(outputs=g.C, inputs=g.B)
+    assert s.groups == [outer, inner]
+    assert [s[tensor].group for tensor in (g.A, g.B, g.C, g.D, g.E)] == [None, outer, inner, outer, None]
+
+
+def test_a_copy_has_groups_of_its_own(graph):
+    g, s = graph, graph.s
+    s.create_group(outputs=g.D, inputs=g.A)
+    other = s.copy()
+    other.groups[0].compute_at(other[g.E], g.E.op.axis[0])
+    assert (s.text(), len(other.history)) == ("", 3)
+    assert other[g.C].group is other.groups[0] is not s.groups[0]

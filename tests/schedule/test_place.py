@@ -86,9 +86,9 @@ def test_scope_and_predicate(chain):
 
 def test_stages_of_a_scan(cumsum):
     s = cumsum.s
-    assert [group.scan for group in s.groups] == [cumsum.S.op]
-    assert s.groups[0].body == (cumsum.s1.op, cumsum.s2.op)
-    assert s.groups[0].init == (cumsum.init.op,)
+    assert [group.scan for group in s.scans] == [cumsum.S.op]
+    assert s.scans[0].body == (cumsum.s1.op, cumsum.s2.op)
+    assert s.scans[0].init == (cumsum.init.op,)
     assert s[cumsum.s1].attach_type is SCAN
     assert s[cumsum.s2].attach_type is SCAN
     assert s[cumsum.init].attach_type is ROOT
