@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
-from . import blocks, bounds, bounds_elsewhere, copies, histograms, initial, reductions, stages, tiles
+from . import (
+    blocks,
+    bounds,
+    bounds_elsewhere,
+    copies,
+    histograms,
+    initial,
+    pipelines,
+    reductions,
+    schedules,
+    stages,
+    tiles,
+    warps,
+)
 from .case import FAULTS, TOOLS, Case
 
-MODULES = (copies, tiles, stages, reductions, histograms, blocks, bounds, bounds_elsewhere, initial)
+MODULES = (
+    copies,
+    tiles,
+    stages,
+    reductions,
+    histograms,
+    warps,
+    pipelines,
+    blocks,
+    bounds,
+    bounds_elsewhere,
+    initial,
+    schedules,
+)
 CORPUS: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
