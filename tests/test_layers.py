@@ -16,6 +16,7 @@ LAYERS = (
     ("location", "errors", "absent", "dtype", "target", "artifact"),
     ("ir",),
     ("arith",),
+    ("instructions",),
     ("te",),
     ("tir",),
     ("schedule",),

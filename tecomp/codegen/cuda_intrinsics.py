@@ -11,10 +11,10 @@ from typing import Final
 
 from ..dtype import DType
 from ..errors import UnsupportedError
+from ..instructions import ROWS
 from ..ir import expr as E
 from ..ir.atomic import ATOMICS
 from ..ir.node import Expr
-from ..ir.syntax import SHUFFLES
 from .cuda_atomic import atomic
 from .cuda_types import C_TYPES, SMALL_FLOATS
 from .precedence import ATOM, RANKS, UNARY, Text, binary, cast
@@ -66,23 +66,14 @@ CALLS: Final[dict[str, Row]] = {
 BITWISE: Final = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 SHIFTS: Final = {"shift_left": "<<", "shift_right": ">>"}
 """What is plain C++ where the count is a constant within the width."""
-ARRIVALS: Final = "arrivals"
-"""The parameter of a kernel whose blocks wait for each other: the counter of those that have come."""
-EFFECTS: Final = {
-    "barrier_block": "__syncthreads()",
-    "barrier_grid": f"barrier_grid({ARRIVALS})",
-    "prefetch": "prefetch(&{0})",
-}
 
 
 def call(node: E.Call, operands: list[Text]) -> Text:
     """Return the text of `node`; UnsupportedError where the table has no column for its operands' type."""
-    if node.name in EFFECTS:
-        return Text(EFFECTS[node.name].format(*operands))
+    if node.name in ROWS:
+        return Text(ROWS[node.name].cuda.format(*operands))
     if node.name in ATOMICS:
         return atomic(node, *operands)
-    if node.name in SHUFFLES:
-        return Text(f"{node.name}({', '.join(operand.text for operand in operands)})")
     dtype = node.args[0].dtype.element if node.args else node.dtype.element
     if node.name in BITWISE and not dtype.is_float:
         return _as(node.dtype.element, dtype, binary(BITWISE[node.name], *operands))

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..dtype import INT64
+from ..instructions import ROWS
+from ..instructions.sync import ARRIVALS
 from ..ir import expr as E
 from ..ir.foreign import addressed
 from ..ir.node import Expr
@@ -14,7 +16,8 @@ from ..ir.visit import walk
 from ..passes.events import is_grid_barrier
 from ..target import Target
 from .cuda_foreign import foreign_names
-from .cuda_intrinsics import ARRIVALS, CALLS, EFFECTS
+from .cuda_instruction import check_instructions, gives_registers
+from .cuda_intrinsics import CALLS
 from .cuda_limits import check_arguments, check_launch
 from .cuda_matrix import layouts_of
 from .cuda_memory import shared_memory
@@ -26,7 +29,9 @@ from .cuda_writer import Writer
 from .precedence import Text
 
 RESERVED: Final = (
-    KEYWORDS | set(PRELUDE) | words([*EFFECTS.values(), *(t for row in CALLS.values() for t in row.values())])
+    KEYWORDS
+    | set(PRELUDE)
+    | words([*(row.cuda for row in ROWS.values()), *(t for row in CALLS.values() for t in row.values())])
 )
 """What the text of a kernel may mention besides the names of its own things."""
 _POINTER: Final = "pointer"
@@ -66,6 +71,7 @@ def print_kernel(
     `numbers` are the scalars that the user gives; what else is passed by value are sizes and variables of loops.
     """
     threads = check_launch(node, name, target)
+    check_instructions(node.body, target)
     used = set(_mentioned(node.body))
     arguments = tuple(thing for thing in scope if thing in used)
     check_arguments(name, [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments], target)
@@ -82,7 +88,8 @@ def print_kernel(
     write(out, node.body)
     meets = any(map(is_grid_barrier, walk(node.body)))
     parameters += [f"unsigned long long* {ARRIVALS}"] if meets else []
-    head = f'extern "C" __global__ void __launch_bounds__({threads})\n{name}({", ".join(parameters)}) {{'
+    bounds = f"{threads}, 1" if gives_registers(node.body) else str(threads)
+    head = f'extern "C" __global__ void __launch_bounds__({bounds})\n{name}({", ".join(parameters)}) {{'
     return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads, meets)
 
 

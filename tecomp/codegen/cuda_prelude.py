@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from ..instructions import COPIES, EXCHANGE, SYNC, WARPGROUP, preludes
+from ..instructions.copies import TENSOR_MAP
+from ..instructions.sync import SHARED_ADDRESS
 from .cuda_wmma import WMMA
 
 _INLINE: Final = "__device__ __forceinline__"
@@ -38,25 +41,6 @@ def _extreme(name: str, symbol: str, ptx: str) -> str:
 #endif
 }}
 {_INLINE} double {name}(double a, double b) {{ return a {symbol} b || a != a ? a : b; }}"""
-
-
-def _exchange(name: str, instruction: str, operand: str, whose: str) -> str:
-    """Return an exchange between the lanes of a warp, of a value of any type."""
-    return f"""\
-template <class T> {_INLINE} T {name}(T x, int {operand}, int mask) {{  // the x {whose}
-  if constexpr (sizeof(T) == 8) {{
-    unsigned long long word;
-    memcpy(&word, &x, 8);
-    word = {instruction}(mask, word, {operand});
-    memcpy(&x, &word, 8);
-  }} else {{
-    unsigned int word = 0;
-    memcpy(&word, &x, sizeof(T));
-    word = {instruction}(mask, word, {operand});
-    memcpy(&x, &word, sizeof(T));
-  }}
-  return x;
-}}"""
 
 
 PRELUDE: Final[dict[str, str]] = {
@@ -195,8 +179,7 @@ template <class T> {_INLINE} T next_float(T from, T to) {{  // the neighbour of 
   return bfloat16(fma((double)a, (double)b, (double)c));
 #endif
 }}""",
-    "shuffle": _exchange("shuffle", "__shfl_sync", "lane", "of that lane of the warp"),
-    "shuffle_xor": _exchange("shuffle_xor", "__shfl_xor_sync", "bits", "of the lane that differs in these bits"),
+    **preludes(EXCHANGE),
     "atomic_update": """\
 template <int bytes> struct word_of { using type = unsigned int; };
 template <> struct word_of<2> { using type = unsigned short; };
@@ -213,20 +196,11 @@ template <class T, class Join> __device__ void atomic_update(T* p, T more, Join 
     now = atomicCAS((Word*)p, seen, now);
   } while (now != seen);
 }""",
-    "barrier_grid": """\
-__device__ void barrier_grid(unsigned long long* arrivals) {  // all blocks run at once: the launch is cooperative
-  __syncthreads();
-  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
-    unsigned long long blocks = (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
-    __threadfence();
-    unsigned long long before = atomicAdd(arrivals, 1ull), until = before - before % blocks + blocks;
-    while (*(volatile unsigned long long*)arrivals < until);
-    __threadfence();
-  }
-  __syncthreads();
-}""",
-    "prefetch": f"""\
-{_INLINE} void prefetch(const void* p) {{ asm volatile("prefetch.global.L2 [%0];" :: "l"(p)); }}""",
+    "shared_address": SHARED_ADDRESS,
+    "TensorMap": TENSOR_MAP,
+    **preludes(SYNC),
+    **preludes(COPIES),
+    **preludes(WARPGROUP),
     **WMMA,
 }
 """In an order in which each stands after what it uses."""

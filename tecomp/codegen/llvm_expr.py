@@ -9,6 +9,7 @@ from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
 from ..ir.atomic import is_atomic
 from ..ir.foreign import foreign
+from ..ir.instruction import INSTRUCTIONS
 from ..ir.node import Expr
 from .llvm_arith import STRICT
 from .llvm_atomic import atomic_call
@@ -60,7 +61,8 @@ def _strict(code: Code, node: Expr) -> Steps:
     if isinstance(node, E.Call):
         emit = CALLS.get(node.name)
         if emit is None:
-            raise UnsupportedError(f"{node.name} on llvm", because="the CPU has no such operation", ir=repr(node))
+            legal = 'target "cuda"' if node.name in INSTRUCTIONS else ""
+            raise UnsupportedError(f"{node.name} on llvm", "the CPU has no such operation", legal, ir=repr(node))
         return emit(code, node, *operands)
     strict = STRICT.get(type(node))
     if strict is None:

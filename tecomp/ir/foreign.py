@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from .atomic import is_atomic
 from .expr import Address, Call, Var
+from .instruction import signature_of
 from .matrix import is_matrix_call
 from .node import Expr
 from .stmt import Buffer, Stmt
@@ -48,13 +49,17 @@ def foreign(name: str) -> Foreign | None:
 
 def is_opaque(node: Any) -> bool:
     """Return whether `node` is a call that may do anything, and so stays where it is and happens once."""
-    found = foreign(node.name) if isinstance(node, Call) else None
+    known, found = signature_of(node), foreign(node.name) if isinstance(node, Call) else None
+    if known is not None:
+        return known.stays
     return is_matrix_call(node) or is_atomic(node) or (found is not None and found.kind not in PURE)
 
 
 def gives_nothing(node: Any) -> bool:
     """Return whether `node` is a call that is made for what it does, and has no value."""
-    found = foreign(node.name) if isinstance(node, Call) else None
+    known, found = signature_of(node), foreign(node.name) if isinstance(node, Call) else None
+    if known is not None:
+        return known.stays and not known.gives
     return is_matrix_call(node) or is_atomic(node) or (found is not None and found.kind == "call_packed")
 
 

@@ -10,7 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from ..dtype import DType
+from ..errors import InternalError, TecompError, UnsupportedError
 from .expr import Call
+from .instruction import INSTRUCTIONS
 from .make import wrap
 from .rounding import floats, rounded, rounder
 
@@ -139,6 +141,9 @@ OWN_TYPE_CALLS: Final[dict[str, Callable[..., Any]]] = {"nextafter": np.nextafte
 EFFECT_CALLS: Final = {"barrier_block", "barrier_grid", "prefetch"}
 """Evaluated for what they do: a barrier parts the threads of a block, a prefetch changes nothing."""
 
+VALUELESS: Final = EFFECT_CALLS | {name for name in INSTRUCTIONS if name.startswith("fence_")}
+"""What has no value to compute; a fence is nothing to threads that run one after the other."""
+
 CALLS: Final = frozenset({*FLOAT_CALLS, *INTEGER_CALLS, *WORD_CALLS, *OWN_TYPE_CALLS, *EFFECT_CALLS, "reinterpret"})
 
 
@@ -158,3 +163,16 @@ def meaning(call: Call) -> Callable[..., Any] | None:
         return function
     wide, narrow = floats(operand).type, rounder(operand)
     return lambda *args: narrow(function(*(arg if isinstance(arg, int) else wide(arg) for arg in args)))
+
+
+def unknown(call: Call) -> TecompError:
+    """Return the error of a call that has no meaning here."""
+    if call.name in INSTRUCTIONS:
+        return UnsupportedError(
+            f"{call.name} in the interpreter",
+            because="threads run one after the other there, and the instruction is about threads that run together",
+            legal='target="cuda-sim"',
+            ir=repr(call),
+        )
+    kinds = ", ".join(arg.dtype for arg in call.args)
+    return InternalError(f"call of {call.name}({kinds})", because="the interpreter knows no such operation")

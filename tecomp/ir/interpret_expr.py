@@ -15,14 +15,14 @@ from ..errors import InternalError
 from . import expr as E
 from .atomic import is_atomic
 from .foreign import foreign, layout_vars
+from .instruction import EXCHANGES
 from .interpret_atomic import atomic_call
-from .interpret_calls import EFFECT_CALLS, joined, meaning, part_of
+from .interpret_calls import VALUELESS, joined, meaning, part_of, unknown
 from .interpret_foreign import address, foreign_call
 from .interpret_operators import HELPERS, OPERATORS, wrapped
 from .node import Expr
 from .rounding import rounder
 from .stmt import Buffer
-from .syntax import SHUFFLES
 from .visit import walk
 
 _LONGEST: Final = 160
@@ -198,18 +198,17 @@ class Source:
         called = foreign(node.name)
         if called is not None:
             return foreign_call(self, node, called, operands)
-        if node.name in EFFECT_CALLS:
+        if node.name in VALUELESS:
             return "0"
         if is_atomic(node):
             return atomic_call(self, node, operands)
         if node.name == "regroup":
             return self.regroup(node, lane, done)
-        if node.name in SHUFFLES:
+        if node.name in EXCHANGES:
             return self.shuffle(node, operands)
         function = meaning(node)
         if function is None:
-            kinds = ", ".join(arg.dtype for arg in node.args)
-            raise InternalError(f"call of {node.name}({kinds})", because="the interpreter knows no such operation")
+            raise unknown(node)
         kind = node.args[0].dtype.element if node.args else node.dtype
         return f"{self.constant(f'{node.name}_{kind}', function)}({', '.join(operands)})"
 

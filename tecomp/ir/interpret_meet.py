@@ -69,12 +69,21 @@ class Shuffle(NamedTuple):
         found: dict[int, Any] = {}
         for number, asked in members.items():
             own = number % WARP
-            lane = own ^ asked.lane if asked.name == "shuffle_xor" else asked.lane
+            lane = _LANES[asked.name](own, asked.lane)
             other = members.get(number - own + lane) if 0 <= lane < WARP else None
             if other is None:
                 raise Fault(f"lane {own} reads lane {lane}, which takes no part")
             found[number] = other.value
         return found
+
+
+_LANES: Final[dict[str, Callable[[int, int], int]]] = {
+    "shuffle": lambda own, lane: lane,
+    "shuffle_xor": lambda own, bits: own ^ bits,
+    "shuffle_up": lambda own, delta: own - delta if own >= delta else own,
+    "shuffle_down": lambda own, delta: own + delta if own + delta < WARP else own,
+}
+"""Whose value a lane gets by each exchange."""
 
 
 class Together(NamedTuple):

@@ -9,13 +9,13 @@ from typing import Any, Final
 from ..errors import InternalError
 from . import expr as E
 from .func import Func, Level
+from .instruction import EXCHANGES
 from .interpret_expr import Memo, Source
 from .interpret_matrix import matrix_function, matrix_operands
 from .interpret_meet import Parts, Shuffle
 from .matrix import is_matrix_call
 from .node import Expr
 from .stmt import Across, Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
-from .syntax import SHUFFLES
 from .text import flattened
 from .visit import walk
 
@@ -35,7 +35,7 @@ def waits(root: Stmt) -> bool:
         isinstance(node, Across)
         or is_barrier(node)
         or is_matrix_call(node)
-        or (isinstance(node, E.Call) and node.name in SHUFFLES)
+        or (isinstance(node, E.Call) and node.name in EXCHANGES)
         for node in walk(root)
     )
 

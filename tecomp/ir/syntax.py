@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from ..dtype import BOOL, HANDLE, INDEX, INT32, DType
 from . import expr as E
 from .func import Level
+from .instruction import INSTRUCTIONS
 from .matrix import MATRIX_CALLS
 from .node import Expr
 from .stmt import LoopKind
@@ -60,12 +61,6 @@ NOT_A_CALL: Final = {*FUNCTIONS.values(), "select", "ramp", "broadcast", "addres
 RESERVED: Final = {*keyword.kwlist, "inf", "nan"}
 PREDICATES: Final = {"isnan", "isinf", "isfinite"}
 UPDATES: Final = {"atomic_add", "atomic_mul", "atomic_min", "atomic_max"}
-EFFECTS: Final = {"barrier_block", "barrier_grid", "prefetch", *MATRIX_CALLS}
-SHUFFLES: Final = {"shuffle", "shuffle_xor"}
-"""Calls (value, lane, mask): the value that the lane of that number has, or the one whose number differs in those bits.
-
-All lanes of a warp that the bits of `mask` name come there together; -1 is all 32. A lane reads only one of these.
-"""
 
 
 def default_integer(level: Level) -> DType:
@@ -76,16 +71,18 @@ def default_integer(level: Level) -> DType:
 def rest_type(name: str, first: Expr) -> DType | None:
     """Return what types a literal behind the first operand of a call, if not the level: that one, or lanes count.
 
-    Behind an address the level does: nothing else is one.
+    Behind an address the level does, and in an instruction: nothing else there is of the first one's type.
     """
-    return None if name in SHUFFLES or first.dtype is HANDLE else first.dtype.element
+    return None if name in INSTRUCTIONS or first.dtype is HANDLE else first.dtype.element
 
 
 def natural_type(name: str, args: tuple[Expr, ...] | list[Expr]) -> DType:
     """Return the result type that a call has when none is written: bool of a predicate, else its first argument's."""
     if name in PREDICATES:
         return BOOL.with_lanes(args[0].dtype.lanes) if args else BOOL
-    return INT32 if name in EFFECTS or not args else args[-1 if name in UPDATES else 0].dtype
+    if name in INSTRUCTIONS:
+        return INSTRUCTIONS[name].result(args)
+    return INT32 if name in MATRIX_CALLS or not args else args[-1 if name in UPDATES else 0].dtype
 
 
 _SHORT_NAMES: Final = {

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..dtype import BOOL, INDEX
 from . import expr as E
 from .func import Level
+from .instruction import wrong
 from .matrix import MATRIX_CALLS, fragments, is_matrix_call
 from .node import Expr
 from .stmt import Across, For, If, Launch, Let, LoopKind, Store
@@ -116,6 +117,11 @@ def matrices_are_fragments(node: E.Call, _: Level) -> str | None:
     return None if len(fragments(node)) == wanted else f"{node.name} of {len(fragments(node))} fragments"
 
 
+def instruction_fits(node: E.Call, _: Level) -> str | None:
+    """An instruction has the operands and the type that the table of instructions says."""
+    return wrong(node)
+
+
 def store_agrees(node: Store, _: Level) -> str | None:
     """A stored value has the buffer's type, and the lanes of the indices."""
     wanted = node.buffer.dtype.with_lanes(node.lanes)
@@ -215,6 +221,7 @@ QUESTIONS: Final = (
     Question(EVERYWHERE, (E.Address,), address_fits),
     Question(EVERYWHERE, (E.Call,), regroup_keeps_bits),
     Question(EVERYWHERE, (E.Call,), matrices_are_fragments),
+    Question(EVERYWHERE, (E.Call,), instruction_fits),
     Question(EVERYWHERE, (Store,), store_agrees),
     Question(EVERYWHERE, (If,), condition_is_bool),
     Question(EVERYWHERE, (Let,), let_agrees),

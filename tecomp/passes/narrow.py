@@ -16,9 +16,9 @@ from ..dtype import INDEX, INT32, INT64, DType
 from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
+from ..ir.instruction import VALUE, signature_of
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
-from ..ir.syntax import SHUFFLES
 from ..target import Target
 
 _LOW, _HIGH = INT32.limits()
@@ -130,10 +130,12 @@ class _Narrow:
         return as_type(self.width(node), value)
 
     def call(self, node: E.Call, operands: list[Expr]) -> Expr:
-        lanes = node.name in SHUFFLES
+        """An instruction takes lanes, masks and counts as int32; what else was INDEX is 64-bit."""
+        known = signature_of(node)
+        widths = [INT64 if known is None or known.operands[at].kind == VALUE else INT32 for at in range(len(operands))]
         args = [
-            as_type(INT32 if lanes else INT64, x) if _is_index(old) else x
-            for old, x in zip(node.args, operands, strict=True)
+            as_type(width, x) if _is_index(old) else x
+            for width, old, x in zip(widths, node.args, operands, strict=True)
         ]
         dtype = INT64.with_lanes(node.dtype.lanes) if _is_index(node) else node.dtype
         return E.Call(dtype, node.name, tuple(args))

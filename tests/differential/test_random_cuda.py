@@ -21,9 +21,9 @@ from tecomp.errors import UnsupportedError
 from tecomp.ir import expr as E
 from tecomp.ir.evaluate import ExecutionError
 from tecomp.ir.func import Func, Level
+from tecomp.ir.instruction import EXCHANGES
 from tecomp.ir.interpret import interpret
 from tecomp.ir.stmt import Alloc, Evaluate, For, Launch, Seq, Stmt, Store
-from tecomp.ir.syntax import SHUFFLES
 from tecomp.ir.visit import rewrite, walk
 from tecomp.lowering.func import lower_schedule
 from tecomp.module import strided
@@ -181,7 +181,7 @@ REACHED: dict[str, Callable[[Any], bool]] = {
     "local memory": _allocates("local"),
     "temporary in global memory": _allocates("global"),
     "barrier": lambda node: isinstance(node, Stmt) and is_barrier(node),
-    "exchange between lanes": lambda node: isinstance(node, E.Call) and node.name in SHUFFLES,
+    "exchange between lanes": lambda node: isinstance(node, E.Call) and node.name in EXCHANGES,
     "vector": lambda node: isinstance(node, Store) and node.lanes > 1,
     "vector under a mask": lambda node: isinstance(node, Store) and not isinstance(node.mask, E.Const),
     "host loop over launches": _loop_over_launches,

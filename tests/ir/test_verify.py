@@ -67,6 +67,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("the address of 'Y' at float32", doing(E.Address(Y, (), x, "r")), L),
     ("regroup of float32 to int32x2", doing(E.Call(DType("int32x2"), "regroup", (x,))), L),
     ("wmma_fill_m16n16k16 of 0 fragments", doing(M.call("wmma_fill_m16n16k16", "int32", y, at(0), one)), L),
+    ("barrier_warp takes mask", doing(M.call("barrier_warp", "int32")), L),
     ("float32 stored to 'Z', which takes int32", loop(i, store(Z, (i,), x)), L),
     ("float32 stored to 'Y', which takes float32x4", loop(i, store(Y, (ramp,), x)), L),
     ("if of index", loop(i, If(i, Seq(()))), L),

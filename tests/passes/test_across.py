@@ -9,10 +9,10 @@ from tecomp.errors import InternalError
 from tecomp.ir.evaluate import ExecutionError
 from tecomp.ir.expr import Call
 from tecomp.ir.func import Func
+from tecomp.ir.instruction import EXCHANGES
 from tecomp.ir.interpret import interpret
 from tecomp.ir.parse import parse
 from tecomp.ir.stmt import Across, Alloc
-from tecomp.ir.syntax import SHUFFLES
 from tecomp.ir.text import text
 from tecomp.ir.visit import walk
 from tecomp.passes import across, barrier, launch, simplify, vectorize
@@ -63,7 +63,7 @@ def counted(func: Func) -> tuple[int, int, int]:
     nodes = list(walk(func.body))
     exchanges = text(func).count("shuffle")
     shared = sum(isinstance(node, Alloc) and node.buffer.scope == "shared" for node in nodes)
-    assert any(isinstance(node, Call) and node.name in SHUFFLES for node in nodes) == bool(exchanges)
+    assert any(isinstance(node, Call) and node.name in EXCHANGES for node in nodes) == bool(exchanges)
     return exchanges, shared, text(func).count("barrier_block()")
 
 
