@@ -1,4 +1,7 @@
-"""Elements that several threads update: atomics beside plain stores, and two threads that write one element."""
+"""Elements that several threads update: atomics beside plain stores, and two threads that write one element.
+
+Racecheck says nothing of an atomic beside a plain access: a missing barrier between these is the simulator's alone.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,8 @@ CASES: list[Case] = [
         "histogram", _HISTOGRAM, _DATA, "race", "racecheck", _counts,
         ZERO=_ALWAYS, UPDATE=(_ATOMIC, _PLAIN), SUM=_ALWAYS,
     ),
-    faulty("histogram_zeroed", _without("ZERO"), _DATA, "race", "racecheck"),
-    faulty("histogram_read", _without("SUM"), _DATA, "race", "racecheck"),
+    faulty("histogram_zeroed", _without("ZERO"), _DATA, "race", ""),
+    faulty("histogram_read", _without("SUM"), _DATA, "race", ""),
     *twins(
         "two_write_one",
         """
@@ -103,7 +106,7 @@ CASES: list[Case] = [
                 HERE
                 B[t] = P[0]
         """,
-        given(floats(256), zeros(256)), "race", "racecheck", lambda a, _: np.full(256, a.sum()),
+        given(floats(256), zeros(256)), "race", "", lambda a, _: np.full(256, a.sum()),
         HERE=BARRIER,
     ),
     *twins(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import BARRIER, Case, faulty, floats, given, twins, zeros
+from .case import BARRIER, Case, clean, faulty, floats, given, ints, twins, zeros
 
 _TILE = """
     def tile(A: f32[512], B: out[f32[512]]) -> device:
@@ -132,19 +132,34 @@ CASES: list[Case] = [
         "async_tail",
         """
         def async_tail(A: f32[1003], B: out[f32[1003]]) -> device:
-            with launch(blockIdx_x=8, threadIdx_x=32) as (b, t):
-                S = alloc(f32[128], 'shared', align=16)
-                if b * 128 + t * 4 < 1003:
-                    cp_async_zfill(address(S[t * 4], 'w'), address(A[b * 128 + t * 4], 'r'), 16, BYTES)
+            with launch(blockIdx_x=8, threadIdx_x=128) as (b, t):
+                S = alloc(f32[128], 'shared')
+                if LAST < 1003:
+                    cp_async(address(S[t], 'w'), address(A[b * 128 + t], 'r'), 4)
+                cp_async_commit()
+                cp_async_wait(0)
+                barrier_block()
+                if b * 128 + t < 1003:
+                    B[b * 128 + t] = S[t]
+        """,
+        given(floats(1003), zeros(1003)), "bounds", "memcheck", lambda a, _: a,
+        LAST=("b * 128 + t", "b * 128"),
+    ),
+    clean(
+        "async_zeros",
+        """
+        def async_zeros(A: f32[512], L: i32[128], B: out[f32[512]]) -> device:
+            with launch(threadIdx_x=128) as t:
+                S = alloc(f32[512], 'shared', align=16)
+                cp_async_zfill(address(S[t * 4], 'w'), address(A[t * 4], 'r'), 16, index(L[t]) * 4)
                 cp_async_commit()
                 cp_async_wait(0)
                 barrier_block()
                 for k in range(4):
-                    if b * 128 + k * 32 + t < 1003:
-                        B[b * 128 + k * 32 + t] = S[k * 32 + t]
+                    B[k * 128 + t] = S[k * 128 + t]
         """,
-        given(floats(1003), zeros(1003)), "bounds", "memcheck", lambda a, _: a,
-        BYTES=("min(1003 - b * 128 - t * 4, 4) * 4", "16"),
+        given(floats(512), ints(128, below=5), zeros(512)),
+        lambda a, n, _: np.where(np.arange(512) % 4 < np.repeat(n, 4), a, 0),
     ),
     *twins(
         "memory_barrier", _MEET, given(floats(128), zeros(128)), "race", "racecheck", _reversed,

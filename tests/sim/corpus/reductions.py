@@ -38,6 +38,21 @@ _PARTS = """
                     B[row] = part
                 AGAIN
 """
+_RESULT = """
+    def result(A: f32[128], B: out[f32[128]]) -> device:
+        with launch(threadIdx_x=128) as t:
+            S = alloc(f32[128], 'shared')
+            S[t] = A[t]
+            barrier_block()
+            for level in unrolled(6):
+                if t < 64 // shift_left(1, level):
+                    S[t] = S[t] + S[t + 64 // shift_left(1, level)]
+                barrier_block()
+            if t == 0:
+                TO = S[0] + S[1]
+            HERE
+            B[t] = A[t] - TO
+"""
 _ALWAYS = ("barrier_block()", "barrier_block()")
 _THREE = given(floats(3, 256), zeros(3))
 
@@ -56,24 +71,13 @@ CASES: list[Case] = [
         "tree_first", _TREE.replace("FIRST", "pass").replace("LEVEL", "barrier_block()"), _THREE, "race", "racecheck"
     ),
     *twins(
-        "tree_result",
-        """
-        def tree_result(A: f32[128], B: out[f32[128]]) -> device:
-            with launch(threadIdx_x=128) as t:
-                S = alloc(f32[128], 'shared')
-                S[t] = A[t]
-                barrier_block()
-                for level in unrolled(6):
-                    if t < 64 // shift_left(1, level):
-                        S[t] = S[t] + S[t + 64 // shift_left(1, level)]
-                    barrier_block()
-                if t == 0:
-                    S[0] = S[0] + S[1]
-                HERE
-                B[t] = A[t] - S[0]
-        """,
-        given(floats(128), zeros(128)), "race", "racecheck", lambda a, _: a - a.sum(),
+        "tree_result", _RESULT.replace("TO", "S[64]"), given(floats(128), zeros(128)), "race", "racecheck",
+        lambda a, _: a - a.sum(),
         HERE=BARRIER,
+    ),
+    faulty(  # racecheck says nothing where the writer reads the element too
+        "tree_result_in_place", _RESULT.replace("TO", "S[0]").replace("HERE", "pass"),
+        given(floats(128), zeros(128)), "race", "",
     ),
     *twins(
         "one_thread_sums",

@@ -1,0 +1,106 @@
+"""Whether the simulator and compute-sanitizer say the same of every case of the corpus. It needs a GPU.
+
+    python -m tests.sim.agreement [--only NAME] [--jobs N]
+
+A case with a fault runs in a process of its own under the tool that is to report it; the cases without run together,
+under each tool. Whoever has another verdict than the others stands in the table with what the tool said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import NamedTuple
+
+from .corpus import CORPUS, TOOLS, Case
+from .sanitizer import arguments, reported
+
+TOGETHER = 25
+"""Cases without a fault that share a process."""
+_LINE = "{:40} {:14} {:10} {:14} {:14} {}\n"
+
+
+class Verdict(NamedTuple):
+    """What a tool reports of a case, and what the simulator does."""
+
+    case: Case
+    tool: str
+    reported: str
+    said: str
+    simulated: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both report the fault that was planted, or the only one that looks does."""
+        return self.simulated == self.case.fault and (not self.tool or self.reported == self.case.fault)
+
+
+def simulated(case: Case) -> str:
+    """Return the kind of fault that the simulator reports; none where it runs through."""
+    from tecomp.driver import build
+    from tecomp.ir import parse
+    from tecomp.sim import SimulationFault, simulate
+
+    try:
+        simulate(build(parse(case.text), target="cuda"), *arguments(case))
+    except SimulationFault as fault:
+        return fault.kind
+    return ""
+
+
+def tools_verdicts(cases: Sequence[Case], jobs: int) -> list[tuple[Case, str, str, str]]:
+    """Return (case, tool, what it reports, its text), for a clean case once a tool."""
+    clean = [case for case in cases if not case.fault]
+    groups = [(case.tool, [case]) for case in cases if case.tool]
+    starts = range(0, len(clean), TOGETHER)
+    groups = [(tool, clean[start : start + TOGETHER]) for tool in TOOLS for start in starts] + groups
+    with ThreadPoolExecutor(jobs) as pool:
+        found = list(pool.map(lambda group: reported(*group), groups))
+        doubtful = [(tool, [case]) for (tool, many), (kind, _) in zip(groups, found, strict=True) if kind and many[1:]
+                    for case in many]  # fmt: skip
+        again = list(pool.map(lambda group: reported(*group), doubtful))
+    sure = [one for one in zip(groups, found, strict=True) if not (one[1][0] and one[0][1][1:])]
+    sure += zip(doubtful, again, strict=True)
+    return [(case, tool, *verdict) for (tool, many), verdict in sure for case in many]
+
+
+def main() -> int:
+    """Ask both of every case; return 1 where they disagree."""
+    parser = argparse.ArgumentParser(description="the simulator beside compute-sanitizer")
+    parser.add_argument("--only", default="", metavar="NAME", help="cases whose name begins so")
+    parser.add_argument("--jobs", type=int, default=8, help="processes at once")
+    given = parser.parse_args()
+    start = time.perf_counter()
+    cases = [case for case in CORPUS if case.name.startswith(given.only)]
+    found = tools_verdicts(cases, given.jobs)
+    found += [(case, "", "", "") for case in cases if case.fault and not case.tool]
+    with ProcessPoolExecutor(given.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        own = dict(zip((case.name for case in cases), pool.map(simulated, cases), strict=True))
+    verdicts = [Verdict(*one, own[one[0].name]) for one in found]
+    _print(verdicts)
+    right = sum(verdict.agrees for verdict in verdicts)
+    alarms = sum(kind != "" for name, kind in own.items() if name in {case.name for case in cases if not case.fault})
+    misses = sum(own[case.name] != case.fault for case in cases if case.fault)
+    sys.stdout.write(
+        f"{len(cases)} cases, {right} of {len(verdicts)} verdicts agree, {alarms} false alarms, {misses} misses, "
+        f"{time.perf_counter() - start:.0f} s\n"
+    )
+    return int(right < len(verdicts))
+
+
+def _print(verdicts: Sequence[Verdict]) -> None:
+    sys.stdout.write(_LINE.format("case", "planted", "tool", "reported", "simulated", ""))
+    for one in verdicts:
+        shown = [kind or "-" for kind in (one.case.fault, one.tool, one.reported, one.simulated)]
+        sys.stdout.write(_LINE.format(one.case.name, *shown, "" if one.agrees else "DISAGREE"))
+    for one in verdicts:
+        if not one.agrees:
+            sys.stdout.write(f"\n{one.case.name} under {one.tool or 'nothing'}:\n{one.said[-1500:]}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
