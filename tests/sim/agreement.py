@@ -17,8 +17,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import NamedTuple
 
 from .corpus import CORPUS, TOOLS, Case
-from .sanitizer import arguments, reported
+from .sanitizer import arguments, reported, right
 
+ALIKE = {"async": "race"}
+"""What the simulator has a word of its own for, and racecheck calls a race: what a copy touches that has not ended."""
 TOGETHER = 25
 """Cases without a fault that share a process."""
 _LINE = "{:40} {:14} {:10} {:14} {:14} {}\n"
@@ -40,36 +42,40 @@ class Verdict(NamedTuple):
 
 
 def simulated(case: Case) -> str:
-    """Return the kind of fault that the simulator reports; none where it runs through."""
+    """Return the kind of fault that the simulator reports; none where it runs through, and the result is right."""
     from tecomp.driver import build
     from tecomp.ir import parse
     from tecomp.sim import SimulationFault, simulate
 
+    given = arguments(case)
     try:
-        simulate(build(parse(case.text), target="cuda"), *arguments(case))
+        simulate(build(parse(case.text), target="cuda -arch=sm_90a"), *given)
     except SimulationFault as fault:
-        return fault.kind
-    return ""
+        return ALIKE.get(fault.kind, fault.kind)
+    return "" if right(case, given) else "wrong result"
+
+
+def asked(tool: str, cases: Sequence[Case]) -> list[tuple[Case, str, str, str]]:
+    """Return (case, tool, what it reports, its text). Where it reports something of many, each half runs again."""
+    kind, said = reported(tool, cases)
+    if not kind or len(cases) == 1:
+        return [(case, tool, kind, said) for case in cases]
+    middle = len(cases) // 2
+    return asked(tool, cases[:middle]) + asked(tool, cases[middle:])
 
 
 def tools_verdicts(cases: Sequence[Case], jobs: int) -> list[tuple[Case, str, str, str]]:
-    """Return (case, tool, what it reports, its text), for a clean case once a tool."""
+    """Return (case, tool, what it reports, its text), for a case without a fault once a tool."""
     clean = [case for case in cases if not case.fault]
-    groups = [(case.tool, [case]) for case in cases if case.tool]
     starts = range(0, len(clean), TOGETHER)
-    groups = [(tool, clean[start : start + TOGETHER]) for tool in TOOLS for start in starts] + groups
+    groups = [(tool, clean[start : start + TOGETHER]) for tool in TOOLS for start in starts]
+    groups += [(case.tool, [case]) for case in cases if case.tool]
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(lambda group: reported(*group), groups))
-        doubtful = [(tool, [case]) for (tool, many), (kind, _) in zip(groups, found, strict=True) if kind and many[1:]
-                    for case in many]  # fmt: skip
-        again = list(pool.map(lambda group: reported(*group), doubtful))
-    sure = [one for one in zip(groups, found, strict=True) if not (one[1][0] and one[0][1][1:])]
-    sure += zip(doubtful, again, strict=True)
-    return [(case, tool, *verdict) for (tool, many), verdict in sure for case in many]
+        return [one for many in pool.map(lambda group: asked(*group), groups) for one in many]
 
 
 def main() -> int:
-    """Ask both of every case; return 1 where they disagree."""
+    """Ask both of every case; return 1 where a tool and the simulator disagree."""
     parser = argparse.ArgumentParser(description="the simulator beside compute-sanitizer")
     parser.add_argument("--only", default="", metavar="NAME", help="cases whose name begins so")
     parser.add_argument("--jobs", type=int, default=8, help="processes at once")
@@ -82,14 +88,14 @@ def main() -> int:
         own = dict(zip((case.name for case in cases), pool.map(simulated, cases), strict=True))
     verdicts = [Verdict(*one, own[one[0].name]) for one in found]
     _print(verdicts)
-    right = sum(verdict.agrees for verdict in verdicts)
-    alarms = sum(kind != "" for name, kind in own.items() if name in {case.name for case in cases if not case.fault})
+    agreed = sum(verdict.agrees for verdict in verdicts)
+    alarms = sum(own[case.name] != "" for case in cases if not case.fault)
     misses = sum(own[case.name] != case.fault for case in cases if case.fault)
     sys.stdout.write(
-        f"{len(cases)} cases, {right} of {len(verdicts)} verdicts agree, {alarms} false alarms, {misses} misses, "
+        f"{len(cases)} cases, {agreed} of {len(verdicts)} verdicts agree, {alarms} false alarms, {misses} misses, "
         f"{time.perf_counter() - start:.0f} s\n"
     )
-    return int(right < len(verdicts))
+    return int(any(verdict.tool and not verdict.agrees for verdict in verdicts))
 
 
 def _print(verdicts: Sequence[Verdict]) -> None:

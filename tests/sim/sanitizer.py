@@ -57,17 +57,24 @@ def arguments(case: Case) -> list[Any]:
     return case.arrays(np.random.default_rng(len(case.name)))
 
 
+def right(case: Case, called: Sequence[Any]) -> bool:
+    """Return whether a call left in the last array of `called` what it should; nothing is known of a faulty case."""
+    if case.expected is None:
+        return True
+    last = [value for value in called if isinstance(value, np.ndarray)][-1]
+    return np.array_equal(last, case.expected(*arguments(case)))
+
+
 def run(case: Case) -> None:
     """Run a case on a GPU; AssertionError where a right one gives a wrong result."""
     cupy = importlib.import_module("cupy")
     module = tecomp.build(parse(case.text), target="cuda")
-    values = arguments(case)
-    given = [cupy.asarray(value) if isinstance(value, np.ndarray) else value for value in values]
+    given = [cupy.asarray(value) if isinstance(value, np.ndarray) else value for value in arguments(case)]
     module(*given)
     cupy.cuda.runtime.deviceSynchronize()
-    if case.expected is not None:
-        arrays = [value for value in given if not isinstance(value, (int, float))]
-        np.testing.assert_array_equal(arrays[-1].get(), case.expected(*values), err_msg=case.name)
+    assert right(case, [cupy.asnumpy(value) if isinstance(value, cupy.ndarray) else value for value in given]), (
+        case.name
+    )
 
 
 def main(names: Sequence[str]) -> int:
