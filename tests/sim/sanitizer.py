@@ -72,9 +72,8 @@ def run(case: Case) -> None:
     given = [cupy.asarray(value) if isinstance(value, np.ndarray) else value for value in arguments(case)]
     module(*given)
     cupy.cuda.runtime.deviceSynchronize()
-    assert right(case, [cupy.asnumpy(value) if isinstance(value, cupy.ndarray) else value for value in given]), (
-        case.name
-    )
+    found = [cupy.asnumpy(value) if isinstance(value, cupy.ndarray) else value for value in given]
+    assert right(case, found), f"{case.name} gives a wrong result"
 
 
 def main(names: Sequence[str]) -> int:
