@@ -18,7 +18,6 @@ class AbsentModule(UserError, ImportError):
 
 
 _DEVICE: Final = "s[T].tensorize with tir.tvm_load_matrix_sync, tir.tvm_mma_sync, tir.tvm_store_matrix_sync"
-_ASYNC: Final = "s[T].double_buffer()"
 _SHUFFLE: Final = 's[T].bind of a reduction to threadIdx.x, or s[T].set_scope("warp")'
 
 INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
@@ -63,12 +62,8 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "ptx_ldmatrix": _DEVICE,
         "mma_store": _DEVICE,
         "mma_fill": _DEVICE,
-        "ptx_cp_async": _ASYNC,
-        "ptx_commit_group": _ASYNC,
-        "ptx_wait_group": _ASYNC,
-        "tvm_warp_shuffle": _SHUFFLE,
-        "tvm_warp_shuffle_up": _SHUFFLE,
-        "tvm_warp_shuffle_down": _SHUFFLE,
+        "ptx_cp_async_barrier": "tir.cp_async_mbarrier_arrive(bar[0])",
+        "create_barriers": 'ib.allocate("uint64", (n,), scope="shared"), and tir.mbarrier_init(bar[0], count)',
         "tvm_warp_activemask": _SHUFFLE,
         "AttrStmt": "For.thread and For.pragmas to look at; ib.scope_attr to make one",
         "Let": "tir.LetStmt, of which a value is part",
@@ -86,7 +81,6 @@ INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "tvm_access_ptr": "buffer.access_ptr(mode)",
         "tvm_call_packed": "tir.call_packed(f, ...)",
         "transform": "tecomp.transform.PassContext(config={...})",
-        "tvm_storage_sync": "nothing: threads wait for each other where they have to",
     },
 }
 """By module and name."""

@@ -18,6 +18,7 @@ from ..te.math import *
 from ..te.reducers import max, min, sum
 from ..te.symbol import const, infinity, max_value, min_value
 from ..te.symbol import var as Var
+from . import instructions as _instructions
 from . import ir_builder, stmt_functor
 from . import nodes as _nodes
 from .foreign import (
@@ -28,16 +29,34 @@ from .foreign import (
     call_packed,
     call_pure_extern,
 )
+from .instructions import *
 from .nodes import *
+from .ptx import (
+    ptx_arrive_barrier,
+    ptx_arrive_barrier_expect_tx,
+    ptx_commit_group,
+    ptx_cp_async,
+    ptx_cp_async_bulk,
+    ptx_init_barrier_thread_count,
+    ptx_wait_barrier,
+    ptx_wait_group,
+    tvm_storage_sync,
+    tvm_warp_shuffle,
+    tvm_warp_shuffle_down,
+    tvm_warp_shuffle_up,
+)
 from .wmma import tvm_fill_fragment, tvm_load_matrix_sync, tvm_mma_sync, tvm_store_matrix_sync
 
 __all__ = [
     "Buffer", "Select", "Var", "all", "any", "call_extern", "call_intrin", "call_llvm_intrin", "call_llvm_pure_intrin",
     "call_packed", "call_pure_extern", "const", "decl_buffer", "dp4a", "if_then_else", "infinity", "ir_builder",
-    "likely", "max", "max_value", "min", "min_value", "q_multiply_shift", "q_multiply_shift_per_axis", "reinterpret",
-    "stmt_functor", "sum", "tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_store_matrix_sync",
-    "vectorcombine", "vectorhigh", "vectorlow",
+    "likely", "max", "max_value", "min", "min_value", "ptx_arrive_barrier", "ptx_arrive_barrier_expect_tx",
+    "ptx_commit_group", "ptx_cp_async", "ptx_cp_async_bulk", "ptx_init_barrier_thread_count", "ptx_wait_barrier",
+    "ptx_wait_group", "q_multiply_shift", "q_multiply_shift_per_axis", "reinterpret", "stmt_functor", "sum",
+    "tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_storage_sync", "tvm_store_matrix_sync",
+    "tvm_warp_shuffle", "tvm_warp_shuffle_down", "tvm_warp_shuffle_up", "vectorcombine", "vectorhigh", "vectorlow",
 ]  # fmt: skip
+__all__ += _instructions.__all__
 __all__ += _math.__all__
 __all__ += _nodes.__all__
 

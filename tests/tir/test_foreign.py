@@ -101,9 +101,9 @@ REFUSED = [
     (
         lambda: tir.call_intrin("handle", "tir.tvm_storage_sync", "shared"),
         UserError,
-        "tir.call_intrin 'tir.tvm_storage_sync'",
-        "there is none",
-        "nothing: threads wait for each other where they have to",
+        "tir.tvm_storage_sync 'shared'",
+        "the threads of a block wait for each other where they have to",
+        'nothing; tir.tvm_storage_sync("warp")',
     ),
     (
         lambda: tecomp.register_func(""),
