@@ -187,6 +187,12 @@ def signature_of(node: Any) -> Signature | None:
     return INSTRUCTIONS.get(node.name) if isinstance(node, Call) else None
 
 
+def is_of_thread(node: Any) -> bool:
+    """Return whether `node` is an instruction that may give each thread another value, whatever its operands are."""
+    known = signature_of(node)
+    return known is not None and known.stays and known.gives != ""
+
+
 def stray(stmt: Stmt) -> Call | None:
     """Return an instruction that must stand alone, and is only part of a value of a statement; None where none is."""
     whole = stmt.value if isinstance(stmt, (Let, Store, Evaluate)) else None

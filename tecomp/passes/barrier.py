@@ -15,6 +15,7 @@ from __future__ import annotations
 from ..errors import UserError
 from ..ir import expr as E
 from ..ir import make
+from ..ir.foreign import has_effect
 from ..ir.func import Func
 from ..ir.stmt import Alloc, Evaluate, For, If, Launch, Let, Seq, Stmt
 from ..target import Target
@@ -167,6 +168,8 @@ def _guard_below(node: If) -> Stmt:
     """
     if loaded(node.condition) & stored(node):
         raise _refusal(node, f"the condition {node.condition!r}, which reads what is written under it")
+    if has_effect(node.condition):
+        raise _refusal(node, f"the condition {node.condition!r}, which is asked once")
     if node.otherwise is not None:
         return Seq((node.copy(otherwise=None), If(make.logical_not(node.condition), node.otherwise, loc=node.loc)))
     if isinstance(node.then, (Seq, For, Alloc)):

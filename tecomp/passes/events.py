@@ -10,6 +10,7 @@ from ..arith import NO_FACTS, Facts, can_prove
 from ..arith.overlap import Place
 from ..ir import expr as E
 from ..ir import make
+from ..ir.instruction import is_of_thread
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Seq, Stmt
 from ..ir.visit import conjuncts, walk
@@ -50,7 +51,7 @@ class Scope:
     def _differs(self, node: Expr) -> bool:
         if isinstance(node, (E.Load, E.Address)):
             return node.buffer.scope in ("local", "warp")
-        return node in self.varying if isinstance(node, E.Var) else False
+        return node in self.varying if isinstance(node, E.Var) else is_of_thread(node)
 
 
 @dataclass(frozen=True, slots=True)

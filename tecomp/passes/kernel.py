@@ -12,6 +12,7 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.axis import Range
 from ..ir.foreign import has_effect, is_opaque
+from ..ir.instruction import is_of_thread
 from ..ir.matrix import is_matrix_call
 from ..ir.node import Expr
 from ..ir.stmt import Across, Alloc, Evaluate, For, If, Launch, Let, LoopKind, Note, Seq, Stmt, Store
@@ -136,6 +137,8 @@ def _one_writer(node: Stmt, threads: dict[str, E.Var], facts: Facts, tells: Tell
     if alike:
         first = make.logical_and(*(_first(var, facts, node) for var in alike))
         return If(first, _one_writer(node, threads, facts.assume(first), tells), loc=node.loc)
+    if isinstance(node, If) and _of_thread(node.condition):
+        return node
     if isinstance(node, If):
         sides = {node.then: facts.assume(node.condition)}
         if node.otherwise is not None:
@@ -146,7 +149,8 @@ def _one_writer(node: Stmt, threads: dict[str, E.Var], facts: Facts, tells: Tell
     if isinstance(node, Store) and (node.buffer.is_shared or node.buffer.scope == "global"):
         return _guard_store(node, threads, facts, tells)
     if isinstance(node, Let):
-        tells = {var: names | {node.var} if uses(node.value, names) else names for var, names in tells.items()}
+        own = _of_thread(node.value)
+        tells = {var: names | {node.var} if own or uses(node.value, names) else names for var, names in tells.items()}
     new = node.map(lambda part: _one_writer(part, threads, facts, tells), lambda expr: expr)
     return _guard_let(new) if isinstance(new, Let) and new is not node else new
 
@@ -168,6 +172,11 @@ def _waits(node: Stmt) -> bool:
 def _calls(node: Stmt) -> bool:
     """Return whether a statement calls what may do anything: as often as it says, by whatever threads."""
     return any(map(is_opaque, walk(node)))
+
+
+def _of_thread(value: Expr) -> bool:
+    """Return whether an instruction gives each thread a value of its own."""
+    return any(map(is_of_thread, walk(value)))
 
 
 def _guard_let(node: Let) -> Stmt:

@@ -156,3 +156,53 @@ def f(X: f32[n, m], Y: out[f32[n, m]]):
     assert "call_extern[i32]('f', address(X, 'r', i * m + 5), address(Y, 'w', i), address(Y, 'w'))" in after.replace(
         "i64(", ""
     ).replace("m * i", "i * m")
+
+
+def test_what_an_instruction_gives_is_each_threads_own() -> None:
+    source = """\
+def f(X: f32[64], Y: out[f32[64]], C: i32[1]):
+    for tx in thread('threadIdx.x', 64):
+        at = fetch_add(address(C[0], 'rwu'), i32(1))
+        Y[index(at)] = 1.0
+        if elect_one(-1):
+            Y[0] = 2.0
+"""
+    after = text(launch.run(parse(source), GPU))
+    assert [line.strip() for line in after.splitlines()[2:]] == [
+        "at = fetch_add(address(C[0], 'rwu'), i32(1))",
+        "Y[index(at)] = 1.0",
+        "if elect_one(-1):",
+        "Y[0] = 2.0",
+    ]
+
+
+def test_no_barrier_stands_where_one_lane_goes() -> None:
+    source = """\
+def f(X: f32[64], Y: out[f32[64]]):
+    for tx in thread('threadIdx.x', 64):
+        t = alloc(f32[64], 'shared')
+        t[tx] = X[tx]
+        if elect_one(-1):
+            Y[tx] = t[63 - tx]
+"""
+    after = text(barrier.run(launch.run(parse(source), GPU), GPU))
+    assert [line.strip() for line in after.splitlines()[3:]] == [
+        "t[threadIdx_x] = X[threadIdx_x]",
+        "barrier_block()",
+        "if elect_one(-1):",
+        "Y[threadIdx_x] = t[63 - threadIdx_x]",
+    ]
+
+
+def test_a_barrier_that_one_lane_would_need_is_refused() -> None:
+    source = """\
+def f(X: f32[64], Y: out[f32[64]]):
+    for tx in thread('threadIdx.x', 64):
+        t = alloc(f32[64], 'shared')
+        if elect_one(-1):
+            t[tx] = X[tx]
+            call_extern[i32]('turn_round', address(t, 'rw'))
+"""
+    with pytest.raises(UserError) as caught:
+        barrier.run(launch.run(parse(source), GPU), GPU)
+    assert "the condition elect_one(-1), which is asked once" in caught.value.because
