@@ -52,7 +52,7 @@ def lower(
     A Func in place of the schedule goes on from where it is; tensors have their default schedule. What a
     `transform.PassContext` says holds here too.
     """
-    goal = None if target is None else Target.of(target)
+    goal = None if target is None else Target.of(target).hardware
     described, args = _scheduled(inputs, args, goal or Target.of("llvm"))
     steps = Trace()
     with deep_programs(described):
@@ -81,7 +81,8 @@ def build(
 
     args         the arguments of a call, in order; a Func has its own
     target       "llvm" runs on NumPy arrays on this machine's CPU, "cuda" on CuPy arrays (or what speaks DLPack or
-                 `__cuda_array_interface__`). Left out, it is that of the `with Target(...)` block, or "llvm"
+                 `__cuda_array_interface__`), "cuda-sim" runs the program of "cuda" on NumPy arrays, step by step and
+                 checked (tecomp.sim). Left out, it is that of the `with Target(...)` block, or "llvm"
     target_host  a CPU target, if any: the host part of a CUDA function is Python
     runtime      nothing: there is one
 
@@ -92,7 +93,7 @@ def build(
         raise UserError(f"build with runtime={runtime!r}", "there is one runtime, tecomp_runtime", "no runtime")
     chosen = target if target is not None else Target.current() or "llvm"
     goal = Target(chosen, host=target_host)
-    described, args = _scheduled(inputs, args, goal)
+    described, args = _scheduled(inputs, args, goal.hardware)
     with deep_programs(described):
         func = _program(described, args, name, binds, "build")
         return Module(func, goal, _rows(func, goal, simple_mode=False))

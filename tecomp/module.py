@@ -28,12 +28,13 @@ from .target import Target
 _GENERATORS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "llvm": ("tecomp.codegen.llvm", ()),
     "cuda": ("tecomp.codegen.cuda", (kept,)),
+    "cuda-sim": ("tecomp.sim.function", ()),
 }
 """Whose `generate` makes each kind of artifact, and what it gets besides function and target.
 
 Loaded when first used: one target's compiler is not needed for the other.
 """
-_ALIGN: Final = {"llvm": 1, "cuda": 16}
+_ALIGN: Final = {"llvm": 1, "cuda": 16, "cuda-sim": 16}
 """What addresses are a multiple of, in bytes: a GPU's vector loads fault elsewhere, and its allocators see to it."""
 
 
@@ -47,7 +48,7 @@ class Module(BuiltFunction):
     def __init__(self, func: Func, target: Target, pipeline: Sequence[Pass]) -> None:
         self.target = target
         self._loops, self._pipeline = func, pipeline
-        self.ir: Func = run_pipeline(aligned(func, _ALIGN[target.kind]), target, pipeline)
+        self.ir: Func = run_pipeline(aligned(func, _ALIGN[target.kind]), target.hardware, pipeline)
         """The program that the source was printed from."""
         self._load(_generate(self.ir, target))
 
@@ -59,7 +60,7 @@ class Module(BuiltFunction):
 
     def strided_artifact(self) -> Artifact:
         """Return the artifact that takes strides as arguments."""
-        return _generate(run_pipeline(strided(self._loops), self.target, self._pipeline), self.target)
+        return _generate(run_pipeline(strided(self._loops), self.target.hardware, self._pipeline), self.target)
 
     def get_source(self, fmt: str = "") -> str:
         """Return the text of the host part; "asm" is the machine code of a CPU's function."""

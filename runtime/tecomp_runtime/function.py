@@ -13,10 +13,11 @@ from .errors import ArgumentError, NotCompact
 from .kernel import Functions, Kernel
 from .packed import FUNCTIONS
 
-_DEVICE_KIND: Final = {"llvm": "cpu", "cuda": "cuda"}
+_DEVICE_KIND: Final = {"llvm": "cpu", "cuda": "cuda", "cuda-sim": "cpu"}
 _FILES: Final = {
     "llvm": {"o": "binary", "ll": "source"},
     "cuda": {"cubin": "binary", "cu": "source", "py": "host"},
+    "cuda-sim": {"cu": "source", "py": "host"},
 }
 """What of an artifact a file holds, by its ending."""
 
@@ -70,7 +71,7 @@ class BuiltFunction:
     @property
     def imported_modules(self) -> list[DeviceCode]:
         """The part for the GPU, of a CUDA function; of others nothing."""
-        return [DeviceCode("cuda", self.source)] if self.type_key == "cuda" else []
+        return [DeviceCode("cuda", self.source)] if self.type_key != "llvm" else []
 
     @property
     def __call__(self) -> Callable[..., None]:

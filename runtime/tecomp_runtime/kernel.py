@@ -12,11 +12,11 @@ from .packed import FUNCTIONS
 
 Functions = Mapping[str, Callable[..., Any]]
 
-_LOADERS: Final[dict[str, Callable[[Any, Functions], Callable[..., None]]]] = {
+LOADERS: Final[dict[str, Callable[[Any, Functions], Callable[..., None]]]] = {
     "llvm": CpuFunction,
     "cuda": CudaFunction,
 }
-"""Who makes a callable of each kind of artifact."""
+"""Who makes a callable of each kind of artifact. The simulator, which needs the compiler, adds itself."""
 
 
 class Kernel:
@@ -27,10 +27,10 @@ class Kernel:
 
     def __init__(self, artifact: Any, functions: Functions = FUNCTIONS) -> None:
         """Load the artifact, which may call Python functions of these names; LaunchError where this machine cannot."""
-        loader = _LOADERS.get(artifact.kind)
+        loader = LOADERS.get(artifact.kind)
         if loader is None:
             raise LaunchError(
-                f"{artifact.name} cannot be loaded", f"its kind is {artifact.kind!r}", ", ".join(_LOADERS)
+                f"{artifact.name} cannot be loaded", f"its kind is {artifact.kind!r}", ", ".join(LOADERS)
             )
         self.artifact = artifact
         self._function = loader(artifact, functions)

@@ -81,6 +81,7 @@ OPTIONS: Final[dict[str, dict[str, Option]]] = {
         "thread_warp_size": Option("-thread_warp_size=32", _warp),
     },
 }
+OPTIONS["cuda-sim"] = OPTIONS["cuda"]
 INSTEAD: Final = {
     "libs": "te.extern, which calls the functions of a library",
     "host": "no host: the host part of a CUDA function is Python, and runs where it is called",

@@ -13,11 +13,12 @@ from .limits import CUDA_LIMITS, Limits
 from .options import INSTEAD, OPTIONS, check_option, split_option
 
 _DEFAULT_ARCH: Final = "sm_80"
-_KNOWN: Final = '"llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a"'
+_KNOWN: Final = '"llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a", "cuda-sim"'
+_GPUS: Final = ("cuda", "cuda-sim")
 
 
 class Kind(str):
-    """llvm or cuda: a string, whose `name` is the string too, as programs for TVM ask it."""
+    """llvm, cuda or cuda-sim: a string, whose `name` is the string too, as programs for TVM ask it."""
 
     __slots__ = ()
 
@@ -52,7 +53,7 @@ class Target:
         given |= {name: str(value) for name, value in options.items()}
         for name, value in given.items():
             check_option(target, kind, name, value)
-        if kind == "cuda":
+        if kind in _GPUS:
             given.setdefault("arch", present_arch() or _DEFAULT_ARCH)
             check_option(target, kind, "arch", given["arch"])
         object.__setattr__(self, "kind", Kind(kind))
@@ -85,6 +86,11 @@ class Target:
         return self._option("arch")
 
     @property
+    def hardware(self) -> Target:
+        """The target whose programs this one runs: CUDA's for the simulator, itself for any other."""
+        return Target({"kind": "cuda", **dict(self.options)}) if self.kind == "cuda-sim" else self
+
+    @property
     def mcpu(self) -> str:
         """The CPU as LLVM names it; empty for the present one."""
         return self._option("mcpu")
@@ -97,22 +103,22 @@ class Target:
     @property
     def max_num_threads(self) -> int:
         """The most threads in a block of the GPU; 1 of a CPU."""
-        return self.limits.threads_per_block if self.kind == "cuda" else 1
+        return self.limits.threads_per_block if self.kind in _GPUS else 1
 
     @property
     def thread_warp_size(self) -> int:
         """The threads that run in step; 1 of a CPU."""
-        return self.limits.warp if self.kind == "cuda" else 1
+        return self.limits.warp if self.kind in _GPUS else 1
 
     @property
     def max_shared_memory_per_block(self) -> int:
         """Bytes of shared memory that a block may have when it asks for them; 0 of a CPU."""
-        return self.limits.shared_optin if self.kind == "cuda" else 0
+        return self.limits.shared_optin if self.kind in _GPUS else 0
 
     @property
     def limits(self) -> Limits:
         """What the GPU allows, or less where an option says so; UserTypeError for a CPU."""
-        if self.kind != "cuda":
+        if self.kind not in _GPUS:
             raise UserTypeError(f"the target {self} has no launch limits", because="it is no GPU")
         device = CUDA_LIMITS[self.arch]
         threads = int(self._option("max_num_threads") or device.threads_per_block)

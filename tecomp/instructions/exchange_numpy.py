@@ -1,0 +1,154 @@
+"""What the lanes of a warp give each other in the simulator, and updates that nothing can come between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .sync_numpy import together
+
+WARP: Final = 32
+_JOINS: Final[dict[str, Any]] = {
+    "atomic_add": np.add,
+    "atomic_mul": np.multiply,
+    "atomic_min": np.minimum,
+    "atomic_max": np.maximum,
+}
+
+
+def _source(own: Any, name: str, operand: Any) -> Any:
+    """Return the lane whose value each lane is given; outside of the warp, none."""
+    if name == "shuffle":
+        return operand
+    if name == "shuffle_xor":
+        return own ^ operand
+    return own - operand if name == "shuffle_up" else own + operand
+
+
+def exchange(name: str) -> Callable[..., Any]:
+    """Return the meaning of an exchange."""
+
+    def run(g: Any, site: Any, mask: Any, value: Any, operand: Any, members: Any) -> Any:
+        lanes = together(g, site, mask, members)
+        g.run.tally("shuffle", len(np.unique(g.warp[lanes])))
+        own = g.all_lanes % WARP
+        source = _source(own, name, np.broadcast_to(operand, (g.size,)).astype(np.int64))
+        source = np.where(
+            (source >= 0) & (source < WARP), source, own if name in ("shuffle_up", "shuffle_down") else source % WARP
+        )
+        active = np.zeros(g.size, np.bool_)
+        active[lanes] = True
+        whole = (
+            np.broadcast_to(value, (g.size, *np.shape(value)[1:]))
+            if np.ndim(value) == 2
+            else np.broadcast_to(value, (g.size,))
+        )
+        from_ = g.all_lanes - own + source
+        bad = active & ~active[from_]
+        if bad.any():
+            lane = int(np.flatnonzero(bad)[0])
+            because = f"thread ({g.name(lane)}) asks for lane {int(source[lane])}, which takes no part"
+            g.run.report("undefined", f"{name} has no value", because, site.stmt, int(bad.sum()))
+        return whole[from_]
+
+    return run
+
+
+def _vote(g: Any, site: Any, mask: Any, p: Any, members: Any) -> Any:
+    """Return for each lane which lanes of its warp take part, and which of these say yes."""
+    lanes = together(g, site, mask, members)
+    g.run.tally("vote", len(np.unique(g.warp[lanes])))
+    active = np.zeros(g.size, np.bool_)
+    active[lanes] = True
+    yes = active & np.broadcast_to(p, (g.size,))
+    return active.reshape(-1, WARP), yes.reshape(-1, WARP)
+
+
+def vote_all(g: Any, site: Any, mask: Any, p: Any, members: Any) -> Any:
+    """Whether p holds in all lanes."""
+    active, yes = _vote(g, site, mask, p, members)
+    return np.repeat((yes | ~active).all(axis=1), WARP)
+
+
+def vote_any(g: Any, site: Any, mask: Any, p: Any, members: Any) -> Any:
+    """Whether p holds in a lane."""
+    _, yes = _vote(g, site, mask, p, members)
+    return np.repeat(yes.any(axis=1), WARP)
+
+
+def vote_ballot(g: Any, site: Any, mask: Any, p: Any, members: Any) -> Any:
+    """A bit for each lane in which p holds."""
+    _, yes = _vote(g, site, mask, p, members)
+    return np.repeat((yes.astype(np.int64) << np.arange(WARP)).sum(axis=1), WARP).astype(np.uint32)
+
+
+def elect_one(g: Any, site: Any, mask: Any, members: Any) -> Any:
+    """Whether this lane is the one that acts for all: the first."""
+    active, _ = _vote(g, site, mask, np.bool_(True), members)
+    first = active.argmax(axis=1)
+    return (np.arange(WARP) == first[:, None]).ravel()
+
+
+def atomic(name: str) -> Callable[..., None]:
+    """Return the meaning of an update; several of one element happen in an order that the seed decides."""
+
+    def run(g: Any, site: Any, mask: Any, at: Any, value: Any) -> None:
+        if hasattr(at.memory, "rows"):
+            old = at.memory.rows[int(at.offset)]
+            at.memory.put(
+                int(at.offset), _JOINS[name](old, np.asarray(value).astype(at.memory.buffer.dtype.numpy)), mask
+            )
+            return
+        found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "updates")
+        g.checked_write(at.site, at.memory, found, atomic=True)
+        data, x = at.memory.data, found.x
+        more = np.broadcast_to(value, (g.size,))[found.lane].astype(data.dtype)
+        if g.run.options.deterministic and name in ("atomic_add", "atomic_mul") and at.memory.buffer.dtype.is_float:
+            _order_matters(g, site, at, found)
+        order = g.run.random.permutation(len(x))
+        _JOINS[name].at(data, x[order], more[order])
+
+    return run
+
+
+def _order_matters(g: Any, site: Any, at: Any, found: Any) -> None:
+    """Report floats that several threads add to: the sum is rounded in another order each time."""
+    if not hasattr(at.memory, "adders"):
+        at.memory.adders = {}
+    for x, lane in zip(found.x.tolist(), found.lane.tolist(), strict=True):
+        thread = int(g.threads[lane])
+        if at.memory.adders.setdefault(x, thread) != thread:
+            because = (
+                f"thread ({g.name(lane)}) and another update it, and their order decides how the result is rounded"
+            )
+            g.run.report("atomic", f"'{at.memory.place(x)}' is not deterministic", because, site.stmt)
+            return
+
+
+def fetch_add(g: Any, site: Any, mask: Any, at: Any, value: Any) -> Any:
+    """Add, and return what was there before."""
+    found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "updates")
+    g.checked_write(at.site, at.memory, found, atomic=True)
+    data = at.memory.data
+    more = np.broadcast_to(value, (g.size,)).astype(data.dtype)
+    before = np.zeros(g.size, data.dtype)
+    for position in g.run.random.permutation(len(found.x)):
+        x, lane = found.x[position], found.lane[position]
+        before[lane] = data[x]
+        data[x] = data[x] + more[lane]
+        g.run.flags.update(g, at.memory, int(x), int(lane))
+    return before
+
+
+EXCHANGE_NUMPY: Final[dict[str, Callable[..., Any]]] = {
+    **{name: exchange(name) for name in ("shuffle", "shuffle_xor", "shuffle_up", "shuffle_down")},
+    "vote_all": vote_all,
+    "vote_any": vote_any,
+    "vote_ballot": vote_ballot,
+    "elect_one": elect_one,
+    "fetch_add": fetch_add,
+    **{name: atomic(name) for name in _JOINS},
+}
+"""What each does."""

@@ -1,0 +1,180 @@
+"""Where warps meet in the simulator: barriers of a block or of a number, and barriers in memory with their phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Waiting(NamedTuple):
+    """What a warp waits for: whether it is there, and in words."""
+
+    ready: Callable[[], bool]
+    what: str
+    site: Any
+    gang: Any
+
+
+class Meeting:
+    """A barrier that counts threads, again and again."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rounds = 0
+        self.came = 0
+        self.expected = 0
+        self.arrived: list[tuple[Any, Any, Any, bool]] = []
+
+    def settle(self, g: Any) -> None:
+        """End the round if all have come: those that wait learn what those that came know."""
+        if self.came < self.expected or not self.arrived:
+            return
+        self.join(g)
+        self.rounds += 1
+        self.came, self.arrived = 0, []
+
+    def join(self, g: Any) -> None:
+        """Let those that wait know what those that came know."""
+        clock = g.run.clock
+        row = clock.released(np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]))
+        for one, _, lanes, waits in self.arrived:
+            if waits:
+                clock.acquire(one.threads[lanes], row)
+
+
+class BlockMeeting(Meeting):
+    """The barrier of a block: one statement, to which all its threads come."""
+
+    def join(self, g: Any) -> None:
+        first = self.arrived[0]
+        other = next((one for one in self.arrived if one[1].stmt is not first[1].stmt), None)
+        if other is not None:
+            where = " and ".join(str(one[1].stmt.loc or one[1].stmt) for one in (first, other))
+            because = f"threads ({first[0].name(first[2][0])}) and ({other[0].name(other[2][0])}) come to two: {where}"
+            g.run.report("divergence", "a barrier of the block diverges", because, first[1].stmt)
+        g.run.clock.block_barrier(np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]))
+
+
+class GridMeeting(Meeting):
+    """The barrier of all blocks."""
+
+    def join(self, g: Any) -> None:
+        g.run.clock.grid_barrier(g.run.ticker.tick())
+
+
+def meet(
+    g: Any, site: Any, lanes: Any, meeting: Meeting, came: int, expected: int, waits: bool
+) -> Generator[Waiting, None, None]:
+    """Come to a meeting of so many threads, and wait for them all."""
+    meeting.arrived.append((g, site, lanes, waits))
+    meeting.came += came
+    meeting.expected = expected
+    this = meeting.rounds
+    meeting.settle(g)
+    if waits and meeting.rounds == this:
+        yield Waiting(lambda: meeting.rounds != this, f"{meeting.name}, {expected} threads", site, g)
+
+
+class MBarrier:
+    """A barrier in shared memory: arrivals and bytes that its present phase still waits for."""
+
+    def __init__(self, name: str, count: int, agent: int, row: Any) -> None:
+        self.name, self.count, self.agent = name, count, agent
+        self.pending, self.bytes, self.phase = count, 0, 0
+        self.row, self.done = row, row.copy()
+        """What those that arrived know: of the present phase, of those that are over."""
+
+    def arrive(self, g: Any, lane: int, expected: int = 0, adds: bool = True) -> None:
+        """A thread arrives, and more bytes are to come."""
+        threads = g.threads[lane : lane + 1]
+        self.row = np.maximum(self.row, g.run.clock.released(threads))
+        self.bytes += expected
+        if adds:
+            if self.pending == 0:
+                because = f"thread ({g.name(lane)}) arrives, and all {self.count} have in this phase"
+                g.run.report("undefined", f"{self.name} has too many arrivals", because, None)
+                return
+            self.pending -= 1
+        self.settle()
+
+    def copied(self, count: int, epoch: int) -> None:
+        """That many bytes of an asynchronous copy have come, in `epoch`."""
+        self.bytes -= count
+        self.row[len(self.row) - self.agents + self.agent] = epoch + 1
+        self.settle()
+
+    agents = 0
+    """How many agents the rows have columns for, at their end."""
+
+    def settle(self) -> None:
+        """End the phase if all has come."""
+        if self.pending == 0 and self.bytes == 0:
+            self.done = np.maximum(self.done, self.row)
+            self.phase ^= 1
+            self.pending = self.count
+
+    def wait(self, g: Any, site: Any, lane: int, parity: int) -> Generator[Waiting, None, None]:
+        """Wait for the end of the phase of that parity."""
+        if self.phase == parity & 1:
+            yield Waiting(lambda: self.phase != parity & 1, self.missing(parity), site, g)
+        g.run.clock.acquire(g.threads[lane : lane + 1], self.done)
+
+    def missing(self, parity: int) -> str:
+        """Return in words what the present phase waits for."""
+        return f"{self.name}, phase of parity {parity}: {self.pending} of {self.count} arrivals, {self.bytes} bytes"
+
+
+class Meetings:
+    """All places where the warps of some blocks meet."""
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+        self._meetings: dict[Any, Meeting] = {}
+        self._barriers: dict[int, MBarrier] = {}
+
+    def block(self, block: int) -> Meeting:
+        """Return the barrier of a block."""
+        return self._of(("block", int(block)), BlockMeeting, "the barrier of the block")
+
+    def named(self, block: int, number: int) -> Meeting:
+        """Return the barrier of that number of a block."""
+        return self._of((int(block), number), Meeting, f"barrier {number}")
+
+    def grid(self) -> Meeting:
+        """Return the barrier of all blocks."""
+        return self._of("grid", GridMeeting, "the barrier of all blocks")
+
+    def _of(self, key: Any, kind: type[Meeting], name: str) -> Meeting:
+        return self._meetings.setdefault(key, kind(name))
+
+    def ended(self, g: Any) -> None:
+        """A warp has ended: nobody waits for it any more."""
+        meeting = self._meetings.get(("block", int(g.block[0])))
+        if meeting is not None and meeting.arrived:
+            meeting.expected = self._run.live_threads(g.block[0])
+            meeting.settle(meeting.arrived[0][0])
+
+    def mbarrier_init(self, key: int, count: int, name: str) -> None:
+        """Begin a barrier in memory."""
+        known = self._barriers.get(key)
+        agent = len(self._barriers) if known is None else known.agent
+        clock = self._run.clock
+        barrier = MBarrier(name, count, agent, np.zeros(clock.lanes + clock.agents, np.int32))
+        barrier.agents = clock.agents
+        self._barriers[key] = barrier
+
+    def mbarrier(self, key: int) -> MBarrier:
+        """Return a barrier in memory that was begun; an empty one stands for one that was not, which is reported."""
+        if key not in self._barriers:
+            self.mbarrier_init(key, 1, "a barrier that was not begun")
+        return self._barriers[key]
+
+
+def mbarrier_at(g: Any, site: Any, mask: Any, at: Any, first: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield each thread with the element that its barrier is, which is checked as an access to it."""
+    found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "uses")
+    if len(found.x):
+        g.checked_write(at.site, at.memory, found, atomic=not first)
+    yield from zip(found.lane.tolist(), found.x.tolist(), strict=True)

@@ -1,0 +1,199 @@
+"""What barriers and fences do in the simulator: who has to come, and who knows of whom afterwards.
+
+A meaning is a function of the gang that runs, the place in the program, the mask of threads, and the operands. One that
+may wait is a generator of what it waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Final
+
+import numpy as np
+
+from .meeting import meet, mbarrier_at
+
+Waits = Generator[Any, None, None]
+WARP: Final = 32
+
+
+def barrier_block(g: Any, site: Any, mask: Any) -> Waits:
+    """All threads of the block come to this very barrier."""
+    run, lanes = g.run, g.lanes_of(mask)
+    run.tally("barrier", len(np.unique(g.warp[lanes])))
+    if run.apart:
+        block = run.meetings.block(g.block[0])
+        yield from meet(g, site, lanes, block, len(lanes), run.live_threads(g.block[0]), waits=True)
+        return
+    came = np.bincount(g.block[lanes], minlength=run.blocks)
+    if ((came != 0) & (came != run.block_threads)).any():
+        _diverges(g, site, lanes, came)
+    run.clock.block_barrier(g.threads[lanes])
+
+
+def _diverges(g: Any, site: Any, lanes: Any, came: Any) -> None:
+    block = int(np.flatnonzero((came != 0) & (came != g.run.block_threads))[0])
+    here = lanes[g.block[lanes] == block]
+    all_ = g.lanes_of(g.live)
+    absent = np.setdiff1d(all_[g.block[all_] == block], here)
+    because = f"thread ({g.name(here[0])}) comes to it, thread ({g.name(absent[0])}) does not"
+    g.run.report("divergence", "a barrier of the block diverges", because, site.stmt, len(absent))
+
+
+def barrier_warp(g: Any, site: Any, mask: Any, members: Any) -> None:
+    """The lanes that the mask names come together."""
+    lanes = together(g, site, mask, members)
+    g.run.tally("warp barrier", len(np.unique(g.warp[lanes])))
+    order_lanes(g, lanes)
+
+
+def order_lanes(g: Any, lanes: Any) -> None:
+    """Let lanes of warps know of each other."""
+    clock = g.run.clock
+    came = np.bincount(g.warp[lanes], minlength=len(clock.epoch) // WARP)
+    whole = came[g.warp[lanes]] == g.run.warp_threads[g.warp[lanes]]
+    if whole.any():
+        clock.warp_barrier(g.threads[lanes[whole]])
+    rest = lanes[~whole]
+    for warp in np.unique(g.warp[rest]):
+        threads = g.threads[rest[g.warp[rest] == warp]]
+        clock.acquire(threads, clock.released(threads))
+
+
+def together(g: Any, site: Any, mask: Any, members: Any) -> Any:
+    """Return the lanes that run an instruction for which those named by `members` must come; report those who do not.
+
+    Lanes that a block does not have, or that have ended, need not.
+    """
+    active = np.zeros(g.size, np.bool_)
+    active[g.lanes_of(mask)] = True
+    bits = np.broadcast_to(np.asarray(members), (g.size,)).astype(np.int64) & 0xFFFFFFFF
+    rows = active.reshape(-1, WARP)
+    named = (bits[:, None] >> np.arange(WARP) & 1).astype(np.bool_)
+    groups = g.all_lanes // WARP
+    missing = (named & ~rows[groups]).any(axis=1) & active
+    own = (bits >> (g.all_lanes % WARP) & 1).astype(np.bool_)
+    if missing.any():
+        lane = int(np.flatnonzero(missing)[0])
+        absent = int(np.flatnonzero(named[lane] & ~rows[groups[lane]])[0])
+        because = f"thread ({g.name(lane)}) waits for lane {absent} of its warp, which does not come"
+        g.run.report("divergence", "an instruction of a warp diverges", because, site.stmt, int(missing.sum()))
+    if (active & ~own).any():
+        lane = int(np.flatnonzero(active & ~own)[0])
+        because = f"thread ({g.name(lane)}) is lane {lane % WARP}, which the mask {int(bits[lane]):#x} does not name"
+        g.run.report("divergence", "an instruction of a warp that its mask leaves out", because, site.stmt)
+    return np.flatnonzero(active)
+
+
+def barrier_named(g: Any, site: Any, mask: Any, number: Any, threads: Any) -> Waits:
+    """Warps come to a barrier of that number, and wait until so many threads have."""
+    lanes = g.lanes_of(mask)
+    g.run.tally("barrier", 1)
+    yield from meet(
+        g, site, lanes, g.run.meetings.named(g.block[0], int(number)), len(lanes), int(np.max(threads)), True
+    )
+
+
+def barrier_named_arrive(g: Any, site: Any, mask: Any, number: Any, threads: Any) -> Waits:
+    """Warps tell a barrier of that number that they have come, and go on."""
+    lanes = g.lanes_of(mask)
+    g.run.tally("barrier", 1)
+    yield from meet(
+        g, site, lanes, g.run.meetings.named(g.block[0], int(number)), len(lanes), int(np.max(threads)), False
+    )
+
+
+def barrier_cluster(g: Any, site: Any, mask: Any) -> Waits:
+    """All threads of the blocks of a cluster come together; without clusters, of the block."""
+    yield from barrier_block(g, site, mask)
+
+
+def barrier_grid(g: Any, site: Any, mask: Any) -> Waits:
+    """All threads of the launch come together."""
+    run, lanes = g.run, g.lanes_of(mask)
+    run.tally("grid barrier", len(np.unique(g.warp[lanes])))
+    if run.apart:
+        yield from meet(g, site, lanes, run.meetings.grid(), len(lanes), run.live_threads(), waits=True)
+        return
+    if len(lanes) != run.blocks * run.block_threads:
+        because = f"{run.blocks * run.block_threads - len(lanes)} threads do not come"
+        run.report("divergence", "a barrier of all blocks diverges", because, site.stmt)
+    run.clock.grid_barrier(run.ticker.tick())
+
+
+def fence(g: Any, site: Any, mask: Any) -> None:
+    """Order a thread's own accesses: what it learns of others it learns by atomics and barriers."""
+    g.run.tally("fence", len(np.unique(g.warp[g.lanes_of(mask)])))
+
+
+def fence_device(g: Any, site: Any, mask: Any) -> None:
+    """Let what atomic updates behind it tell others include what this thread knows, and it learn what those before
+    it told."""
+    fence(g, site, mask)
+    g.run.flags.fence(g, g.lanes_of(mask))
+
+
+def fence_proxy_async(g: Any, site: Any, mask: Any) -> None:
+    """Make what the threads have written, or know to be written, seen by asynchronous copies and matrix instructions."""
+    fence(g, site, mask)
+    g.run.clock.proxy_fence(g.threads[g.lanes_of(mask)])
+
+
+def mbarrier_init(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
+    """Begin the first phase of a barrier in memory, which that many arrivals end."""
+    for lane, key in mbarrier_at(g, site, mask, at, first=True):
+        g.run.meetings.mbarrier_init(key, int(np.broadcast_to(count, (g.size,))[lane]), at.memory.place(key))
+
+
+def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> None:
+    """Arrive: what the thread has done is known to who waits for the phase."""
+    for lane, key in mbarrier_at(g, site, mask, at):
+        g.run.meetings.mbarrier(key).arrive(g, lane)
+
+
+def mbarrier_arrive_expect_tx(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
+    """Arrive, and make the phase last until that many bytes have come too."""
+    for lane, key in mbarrier_at(g, site, mask, at):
+        g.run.meetings.mbarrier(key).arrive(g, lane, int(np.broadcast_to(count, (g.size,))[lane]))
+
+
+def mbarrier_wait(g: Any, site: Any, mask: Any, at: Any, parity: Any) -> Waits:
+    """Wait until the phase of that parity is over."""
+    wanted = np.broadcast_to(parity, (g.size,))
+    for lane, key in mbarrier_at(g, site, mask, at):
+        barrier = g.run.meetings.mbarrier(key)
+        yield from barrier.wait(g, site, lane, int(wanted[lane]))
+
+
+def registers(g: Any, site: Any, mask: Any, count: Any) -> None:
+    """Change how many registers a warp has, which changes no value."""
+
+
+SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
+    "barrier_block": barrier_block,
+    "barrier_grid": barrier_grid,
+    "barrier_warp": barrier_warp,
+    "barrier_named": barrier_named,
+    "barrier_named_arrive": barrier_named_arrive,
+    "barrier_cluster": barrier_cluster,
+    "fence_block": fence,
+    "fence_device": fence_device,
+    "fence_system": fence_device,
+    "fence_proxy_async": fence_proxy_async,
+    "fence_mbarrier_init": fence,
+    "mbarrier_init": mbarrier_init,
+    "mbarrier_arrive": mbarrier_arrive,
+    "mbarrier_arrive_expect_tx": mbarrier_arrive_expect_tx,
+    "mbarrier_wait": mbarrier_wait,
+    "registers_increase": registers,
+    "registers_decrease": registers,
+}
+"""What each does."""
+WAITING: Final = frozenset(
+    ("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait")
+)
+"""Those whose meaning is a generator."""
+BETWEEN_WARPS: Final = frozenset(
+    ("barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait", "mbarrier_arrive", "bulk_load")
+)
+"""Those by which warps wait for each other, and not all of a block together."""

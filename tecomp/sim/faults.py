@@ -1,0 +1,77 @@
+"""What the simulator reports: faults of a program, each with the tensor, the place, the threads and the user's line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from ..errors import TecompError
+from ..ir.stmt import Stmt
+from ..ir.text import headline
+from ..location import Location
+
+KINDS: Final = {
+    "race": "a barrier, or an atomic update, between the two",
+    "bounds": "indices inside, or a guard around the access",
+    "uninitialised": "a store before it",
+    "divergence": "the barrier outside the condition, so that all threads come to it",
+    "deadlock": "an arrival for each wait: counts, bytes and phases that agree",
+    "misaligned": "an address that is a multiple of what the instruction moves",
+    "undefined": "operands for which the operation is defined",
+    "limit": "a larger bound, tecomp.sim.options(steps=...), if the program does end",
+    "atomic": "integers, or a reduction whose order is fixed",
+    "async": "a wait for the asynchronous operation, before what it touches is used",
+}
+"""Every kind of fault, with what would be right."""
+
+
+class Fault(NamedTuple):
+    """One report."""
+
+    kind: str
+    what: str
+    """What happened: "race on AS[3, 5]"."""
+    because: str
+    """Who did what, where."""
+    stmt: Stmt | None = None
+    """The statement that was running."""
+    times: int = 1
+    """In how many threads it happened at once."""
+
+    @property
+    def location(self) -> Location | None:
+        """The user's line."""
+        return None if self.stmt is None else self.stmt.loc
+
+
+class SimulationFault(TecompError, RuntimeError):
+    """The program does something that a GPU answers with a wrong result, a hang or an error.
+
+    `kind` is that of the first fault (race, bounds, uninitialised, divergence, deadlock, misaligned, undefined, limit,
+    atomic, async), and `faults` are all that were found before the simulator stopped.
+    """
+
+    def __init__(self, kernel: str, faults: Sequence[Fault]) -> None:
+        self.kernel, self.faults = kernel, tuple(faults)
+        first = faults[0]
+        self.kind = first.kind
+        more = [f"also {other.what}{_at(other)}: {other.because}" for other in faults[1:]]
+        super().__init__(
+            f"{kernel}: {first.what}",
+            because="\n           ".join([first.because, *more]),
+            legal=KINDS[first.kind],
+            ir="" if first.stmt is None else headline(first.stmt),
+            location=first.location,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by kernel and faults."""
+        return type(self), (self.kernel, self.faults)
+
+
+class Stopped(Exception):
+    """The simulation cannot go on; its faults are noted."""
+
+
+def _at(fault: Fault) -> str:
+    return "" if fault.location is None else f" at {fault.location}"

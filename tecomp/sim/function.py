@@ -1,0 +1,171 @@
+"""A function built for "cuda-sim": the host part and the kernels that CUDA gets, on NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tecomp_runtime.arguments import Arguments
+from tecomp_runtime.cuda import host_part
+from tecomp_runtime.kernel import LOADERS
+from tecomp_runtime.packed import FUNCTIONS, found
+
+from ..artifact import Artifact
+from ..codegen.cuda import printed
+from ..codegen.cuda_kernel import Kernel
+from ..codegen.launch import HostPrinter, elements
+from ..dtype import DType
+from ..errors import InternalError
+from ..ir.func import Func
+from ..ir.stmt import Buffer, Launch
+from ..ir.visit import walk
+from ..target import Target
+from .clock import Ticker
+from .kernel import Program
+from .launch import Launch as Running
+from .memory import GLOBAL, Memory
+from .options import current
+
+_ALIGN: Final = 256
+"""What the addresses of arrays and temporaries on a GPU are a multiple of."""
+
+
+@dataclass(frozen=True)
+class Simulated(Artifact):
+    """What is built for "cuda-sim": CUDA's source and host part, and the program they were printed from."""
+
+    program: Func | None = None
+    machine: Target | None = None
+
+
+def generate(func: Func, target: Target) -> Simulated:
+    """Return the artifact of `func` for the simulator; it is refused what CUDA would be."""
+    plain = printed(func, target.hardware)
+    fields = {name: getattr(plain, name) for name in Artifact.__dataclass_fields__}
+    fields |= {"kind": "cuda-sim", "target": str(target)}
+    artifact = Simulated(**fields, program=func, machine=target.hardware)
+    programs(func, target.hardware)
+    return artifact
+
+
+def programs(func: Func, target: Target) -> dict[str, Program]:
+    """Return the kernels of a function, by name, ready to run."""
+    host = HostPrinter(func, target)
+    host.print()
+    launches = [node for node in walk(func.body) if isinstance(node, Launch)]
+    named: list[tuple[Launch, Kernel]] = list(zip(launches, host.kernels, strict=True))
+    return {kernel.name: Program(launch, kernel) for launch, kernel in named}
+
+
+class SimFunction:
+    """A function that the simulator runs, called with NumPy arrays and numbers."""
+
+    def __init__(self, artifact: Any, functions: Mapping[str, Callable[..., Any]] = FUNCTIONS) -> None:
+        if artifact.program is None:
+            raise InternalError("an artifact for cuda-sim without its program")
+        self._artifact = artifact
+        self._functions = found(artifact, functions)
+        self._arguments = Arguments(artifact.signature, "cpu")
+        self._host = host_part(artifact.name, artifact.host)
+        self._programs = programs(artifact.program, artifact.machine)
+
+    def __call__(self, *args: Any) -> None:
+        """Check the arguments and run; SimulationFault for what a GPU would do wrong, or not end."""
+        self.simulate(args, None)
+
+    def simulate(self, args: tuple[Any, ...], counters: Any) -> None:
+        """Run, and count into `counters` where they are given."""
+        values, views = self._arguments.bind(args)
+        func, options = self._artifact.program, current()
+        ticker, random = Ticker(), np.random.default_rng(options.seed)
+        memories = _Memories(views)
+        passed = [memories.of(param, value) for param, value in zip(_things(func), values, strict=True)]
+
+        def launch(name: str, grid: Any, block: Any, shared: int, *operands: Any) -> None:
+            program = self._programs[name]
+            running = Running(program, grid, block, options, counters)
+            running.pass_arguments(operands[: len(program.arguments)])
+            if counters is not None:
+                counters.launch(program, running.shape, shared)
+            running.go(ticker, random)
+
+        def alloc(dtype: str, count: int, zero: bool = False) -> Memory:
+            memory = memories.temporary(dtype, count)
+            if zero:
+                memory.marks = None
+            return memory
+
+        def call(name: str, *operands: Any) -> None:
+            self._functions[name](*(memories.array(arg) if isinstance(arg, tuple) else arg for arg in operands))
+
+        self._host(launch, alloc, *([call] if self._functions else []), *passed)
+
+
+def _things(func: Func) -> list[Any]:
+    return [*func.params, *func.sizes()]
+
+
+class _Memories:
+    """The arrays of one call as memories, and its temporaries."""
+
+    def __init__(self, views: list[Any]) -> None:
+        self._views = {view.pointer: view for view in views}
+        self._end = _ALIGN
+
+    def _placed(self, memory: Memory) -> Memory:
+        memory.address = self._end
+        self._end += -(-max(memory.data.nbytes, 1) // _ALIGN) * _ALIGN
+        return memory
+
+    def of(self, param: Any, value: Any) -> Any:
+        """Return an array that was given as a memory; a number as it is."""
+        if not isinstance(param, Buffer):
+            return value
+        flat = _flat(self._views[value], param)
+        return self._placed(Memory(param, GLOBAL, len(flat), 1, flat))
+
+    def temporary(self, dtype: str, count: int) -> Memory:
+        """Return fresh memory, which holds nothing yet."""
+        buffer = Buffer("temporary", (), DType(dtype))
+        return self._placed(Memory(buffer, GLOBAL, max(count, 0), 1))
+
+    @staticmethod
+    def array(described: Any) -> Any:
+        """Return the array that a Python function gets."""
+        memory, _, shape, strides = described
+        item = memory.data.itemsize
+        steps = None if strides is None else tuple(step * item for step in strides)
+        return np.ndarray(shape, memory.data.dtype, memory.data.data if not steps else memory.data, 0, steps)
+
+
+def _flat(view: Any, param: Buffer) -> Any:
+    """Return all elements that an array spans, from the first one on, as one array over its memory."""
+    dtype = param.dtype.numpy
+    shape = view.shape
+    strides = view.strides
+    if 0 in shape:
+        count = 0
+    elif strides is None:
+        count = int(np.prod(shape, dtype=np.int64))
+    else:
+        count = 1 + sum((extent - 1) * (step // dtype.itemsize) for extent, step in zip(shape, strides, strict=True))
+    lanes = param.dtype.lanes
+    if not count:
+        return np.zeros((0, lanes) if lanes > 1 else 0, dtype)
+    interface = {
+        "data": (view.pointer, view.readonly),
+        "typestr": f"|V{dtype.itemsize}",
+        "shape": (count,),
+        "version": 3,
+    }
+    holder = type("Memory", (), {"__array_interface__": interface, "owner": view.owner})()
+    flat = np.asarray(holder).view(dtype)
+    return flat.reshape(-1, lanes) if lanes > 1 else flat
+
+
+LOADERS["cuda-sim"] = SimFunction
+
+__all__ = ["SimFunction", "Simulated", "elements", "generate", "programs"]

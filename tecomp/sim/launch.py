@@ -1,0 +1,93 @@
+"""One launch of a kernel: its blocks in groups that run at once, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.expr import Var
+from ..ir.stmt import Buffer
+from .clock import Ticker
+from .faults import Fault, SimulationFault, Stopped
+from .flags import Flags
+from .kernel import Program
+from .memory import Memory
+from .options import APART, TOGETHER, Options
+from .run import Run, Shape
+
+
+class Launch:
+    """A kernel over a grid, with its arguments."""
+
+    def __init__(
+        self, program: Program, grid: Sequence[int], block: Sequence[int], options: Options, counters: Any
+    ) -> None:
+        self.program, self.options, self.counters = program, options, counters
+        self.shape = Shape(grid, block)
+        self.given: dict[int, Any] = {}
+        self.types: dict[int, Any] = {
+            program.slots[var]: var.dtype.numpy for _, var in program.launch.threads if isinstance(var, Var)
+        }
+        self.faults: list[Fault] = []
+        self.steps = 0
+        self.flags = Flags()
+
+    def pass_arguments(self, operands: Sequence[Any]) -> None:
+        """Give the kernel its arguments: memories, and numbers in their types."""
+        for thing, operand in zip(self.program.arguments, operands, strict=True):
+            if isinstance(thing, Buffer):
+                assert isinstance(operand, Memory)
+                self.given[self.program.slots[thing]] = _seen(operand, thing, self._also_read(thing), self)
+            else:
+                self.given[self.program.slots[thing]] = np.asarray(operand).astype(thing.dtype.numpy)[()]
+
+    def _also_read(self, buffer: Buffer) -> bool:
+        return buffer in self.program.read
+
+    def go(self, ticker: Ticker, random: np.random.Generator) -> None:
+        """Run all blocks; SimulationFault where something is wrong."""
+        self.ticker, self.random, self.start = ticker, random, ticker.tick()
+        if not self.shape.threads or not self.shape.blocks:
+            return
+        apart = self.options.warps == APART or (self.program.between_warps and self.options.warps != TOGETHER)
+        try:
+            with np.errstate(all="ignore"):
+                for numbers in self._groups(apart):
+                    Run(self, numbers, apart).go()
+        except Stopped:
+            pass
+        if self.faults:
+            raise SimulationFault(self.program.name, self.faults)
+
+    def _groups(self, apart: bool) -> Iterator[range]:
+        """Yield the numbers of blocks that run at once."""
+        total, lanes = self.shape.blocks, self.shape.lanes
+        together = total if self.program.meets else 1 if apart else max(1, self.options.threads // lanes)
+        chosen = self.options.blocks
+        if chosen is None or self.program.meets:
+            yield from (range(first, min(first + together, total)) for first in range(0, total, together))
+            return
+        if isinstance(chosen, int):
+            count = min(chosen, total)
+            chosen = [number * total // count for number in range(count)] if count else []
+        for number in sorted({one for one in chosen if one < total}):
+            yield range(number, number + 1)
+
+    def report(self, fault: Fault) -> None:
+        """Note a fault; the first of its kind at a statement counts."""
+        if any(known.kind == fault.kind and known.stmt is fault.stmt for known in self.faults):
+            return
+        self.faults.append(fault)
+        if len(self.faults) >= self.options.faults:
+            raise Stopped
+
+
+def _seen(memory: Memory, buffer: Buffer, also_read: bool, launch: Launch) -> Memory:
+    """Return a memory of the host as a kernel's parameter sees it."""
+    seen = Memory(buffer, memory.owner, memory.count, 1, memory.data)
+    seen.marks, seen.address = memory.marks, memory.address
+    if launch.options.sanitize and buffer in launch.program.written:
+        seen.watch(launch.shape.lanes, also_read)
+    return seen

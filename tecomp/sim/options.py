@@ -1,0 +1,82 @@
+"""How a simulation runs: the seed of everything that has no order, what is looked for, how far it may go."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ..errors import UserError
+
+TOGETHER, APART = "together", "apart"
+MOST_STEPS: Final = 50_000_000
+MOST_THREADS: Final = 1 << 16
+MOST_FAULTS: Final = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `tecomp.sim.options` says."""
+
+    seed: int = 0
+    """Decides which warp goes first, and which asynchronous operation ends first."""
+    sanitize: bool = True
+    """Whether races, reads of memory never written and misaligned accesses are looked for; bounds always are."""
+    deterministic: bool = False
+    """Whether atomic updates whose result depends on their order are faults."""
+    warps: str = ""
+    """together: threads in step; apart: each warp by itself. Empty: as the kernel needs it."""
+    blocks: int | Sequence[int] | None = None
+    """Only so many blocks of each launch, evenly spread, or those of these numbers; None is all."""
+    steps: int = MOST_STEPS
+    """How many statements may run, each by many threads at once, before the program counts as endless."""
+    threads: int = MOST_THREADS
+    """How many threads run in step at most."""
+    faults: int = MOST_FAULTS
+    """After how many faults the simulation stops."""
+
+
+_CURRENT: Final[ContextVar[Options]] = ContextVar("options", default=Options())
+
+
+def current() -> Options:
+    """Return the options in force."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def options(**given: Any) -> Generator[Options]:
+    """Let simulations in the block run with these options: seed, sanitize, deterministic, warps, blocks, steps, ...
+
+    UserError for one that there is not, or not with that value.
+    """
+    known = Options.__dataclass_fields__
+    for name, value in given.items():
+        if name not in known:
+            raise UserError(f"tecomp.sim.options({name}={value!r})", f"there is no option {name!r}", list(known))
+        fault = _fault(name, value)
+        if fault:
+            raise UserError(f"tecomp.sim.options({name}={value!r})", *fault)
+    token = _CURRENT.set(replace(_CURRENT.get(), **given))
+    try:
+        yield _CURRENT.get()
+    finally:
+        _CURRENT.reset(token)
+
+
+def _fault(name: str, value: Any) -> tuple[str, str] | None:
+    if name in ("sanitize", "deterministic"):
+        return None if isinstance(value, bool) else ("it is neither True nor False", "True, False")
+    if name == "warps":
+        return None if value in ("", TOGETHER, APART) else ("warps run together or apart", f"{TOGETHER!r}, {APART!r}")
+    if name == "blocks":
+        numbers = [value] if isinstance(value, int) else value
+        fits = value is None or (
+            isinstance(numbers, (list, tuple, range)) and all(isinstance(one, int) and one >= 0 for one in numbers)
+        )
+        return None if fits else ("it says which blocks run", "a number of blocks, a list of their numbers, None")
+    least = 0 if name == "seed" else 1
+    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return None if fits else (f"it is an integer of {least} or more", "")

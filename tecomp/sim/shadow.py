@@ -1,0 +1,228 @@
+"""Who touched each element last, and whether an access races: two threads, one element, a write, and no order.
+
+A Shadow keeps for each element its last write (thread, epoch, statement) and its reads. An access that is ordered after
+the last one takes its place; one that is not is a race, or, of two reads, both are remembered as a group: of one
+thread, of a warp, of a block, of the grid. SharedShadow keeps the reads of each warp apart, so that a producer that
+waits for some warps is told from one that waits for none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .clock import WARP, Clock
+
+Array = np.ndarray[Any, Any]
+NOBODY: Final = -1
+MANY: Final = -2
+"""In place of a thread: several of several blocks, which update atomically; `_many(block)` are several of one."""
+NO_ONE, THREAD, WHOLE_WARP, BLOCK, GRID = range(5)
+"""Who has read: a group that a barrier may order."""
+
+
+class Conflict(NamedTuple):
+    """A race: the elements, which of the accesses they belong to, and who was there before, doing what, where."""
+
+    at: Array
+    """Positions in the access."""
+    verb: str
+    others: Array
+    sites: Array
+
+
+class Writes:
+    """The last write of each element; `lanes` is how many threads a block is numbered with."""
+
+    def __init__(self, size: int, lanes: int) -> None:
+        self.lanes = lanes
+        self.thread = np.full(size, NOBODY, np.int32)
+        """Who wrote, NOBODY, MANY that update it atomically, or _many of one block."""
+        self.epoch = np.zeros(size, np.int32)
+        self.site = np.zeros(size, np.int32)
+        self.atomic: Array | None = None
+        """Which of them were atomic updates."""
+        self.agent: Array | None = None
+        """Which were done by an agent of asynchronous copies, whose number stands in place of the thread."""
+
+    def unordered(self, clock: Clock, x: Array, threads: Array) -> Array:
+        """Return the positions whose last write does not come before."""
+        who = self.thread[x]
+        open_ = np.flatnonzero((who != NOBODY) & (who != threads))
+        if not len(open_):
+            return open_
+        x, threads, who = x[open_], threads[open_], who[open_]
+        epochs = self.epoch[x]
+        before = clock.ordered(threads, np.where(who < 0, threads, who), epochs) & (who >= 0)
+        if (who < 0).any():
+            same = who == _many(threads // self.lanes)
+            before |= (who < 0) & (epochs < clock.grid_floor[threads - clock.origin])
+            before |= same & clock.after_all(threads, epochs)
+        if self.agent is not None and self.agent[x].any():
+            done = np.flatnonzero(self.agent[x])
+            before[done] = clock.after_agent(threads[done], who[done], epochs[done])
+        return open_[~before]
+
+    def put(self, x: Array, threads: Array, epochs: Array, site: int, atomic: bool = False) -> Array:
+        """Note writes; return the positions of those that another thread of this very access came after."""
+        if self.agent is not None:
+            self.agent[x] = False
+        if atomic:
+            self._updated(x, threads, epochs, site)
+            return _NONE
+        self.thread[x], self.epoch[x], self.site[x] = threads, epochs, site
+        if self.atomic is not None:
+            self.atomic[x] = False
+        return np.flatnonzero(self.thread[x] != threads)
+
+    def _updated(self, x: Array, threads: Array, epochs: Array, site: int) -> None:
+        if self.atomic is None:
+            self.atomic = np.zeros(len(self.thread), np.bool_)
+        was, again, block = self.thread[x], self.atomic[x], threads // self.lanes
+        latest = np.where(again, np.maximum(self.epoch[x], epochs), epochs)
+        self.thread[x] = threads
+        joined = (again & (was != threads)) | (self.thread[x] != threads)
+        same = ~again | (was // self.lanes == block) & (was >= 0) | (was == _many(block))
+        group = np.where(same, _many(block), MANY)[joined]
+        self.thread[x[joined]] = group
+        self.thread[x[joined][self.thread[x[joined]] != group]] = MANY
+        self.epoch[x] = 0
+        np.maximum.at(self.epoch, x, latest)
+        self.site[x], self.atomic[x] = site, True
+
+    def put_by_agent(self, x: Array, agent: int, epoch: int, site: int) -> None:
+        """Note what an asynchronous copy has written."""
+        if self.agent is None:
+            self.agent = np.zeros(len(self.thread), np.bool_)
+        self.thread[x], self.epoch[x], self.site[x], self.agent[x] = agent, epoch, site, True
+        if self.atomic is not None:
+            self.atomic[x] = False
+
+
+class GroupReads:
+    """The reads of each element by anyone, remembered as the smallest group that they are of."""
+
+    def __init__(self, size: int) -> None:
+        self.level = np.zeros(size, np.int8)
+        self.thread = np.full(size, NOBODY, np.int32)
+        self.epoch = np.zeros(size, np.int32)
+        self.site = np.zeros(size, np.int32)
+
+    def put(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> None:
+        """Note reads."""
+        old_level, old = self.level[x], self.thread[x]
+        fresh = (old_level == NO_ONE) | self._before(clock, x, threads)
+        level = np.where(fresh, THREAD, np.maximum(old_level, _apart(threads, old, clock.lanes)))
+        latest = np.where(fresh, epochs, np.maximum(self.epoch[x], epochs))
+        self.level[x] = 0
+        self.thread[x], self.site[x] = threads, site
+        self.epoch[x] = latest
+        np.maximum.at(self.epoch, x, latest)
+        winners = self.thread[x]
+        np.maximum.at(self.level, x, np.maximum(level, _apart(threads, winners, clock.lanes)).astype(np.int8))
+
+    def _before(self, clock: Clock, x: Array, threads: Array) -> Array:
+        """Return whether all reads come before what these threads do now."""
+        level, epoch, own = self.level[x], self.epoch[x], threads - clock.origin
+        others = np.where(level == NO_ONE, threads, self.thread[x])
+        before = (epoch < clock.grid_floor[own]) | (level == NO_ONE)
+        if before.all():
+            return before
+        same_block = threads // clock.lanes == others // clock.lanes
+        before |= (level <= BLOCK) & same_block & (epoch < clock.block_floor[own])
+        before |= (level <= WHOLE_WARP) & (threads // WARP == others // WARP) & (epoch < clock.warp_floor[own])
+        return before | ((level <= THREAD) & clock.ordered(threads, others, epoch))
+
+    def unordered(self, clock: Clock, x: Array, threads: Array) -> tuple[Array, Array, Array]:
+        """Return the positions whose reads do not all come before, with one reader of each, and where it read."""
+        open_ = np.flatnonzero(~self._before(clock, x, threads))
+        return open_, self.thread[x[open_]], self.site[x[open_]]
+
+
+class WarpReads:
+    """The reads of each element, those of each warp of the block apart."""
+
+    def __init__(self, size: int, warps: int) -> None:
+        self.warps = warps
+        self.latest = np.zeros(size, np.int32)
+        self.epoch = np.zeros(size * warps, np.int32)
+        self.lane = np.zeros(size * warps, np.int8)
+        """The one lane that read, or WARP for several."""
+        self.site = np.zeros(size * warps, np.int32)
+
+    def put(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> None:
+        """Note reads."""
+        place = x * self.warps + threads % clock.lanes // WARP
+        lane = (threads % WARP).astype(np.int8)
+        alone = (self.epoch[place] < clock.warp_floor[threads - clock.origin]) | (self.lane[place] == lane)
+        self.lane[place] = np.where(alone, lane, WARP)
+        shared = np.flatnonzero(self.lane[place] != lane)
+        self.lane[place[shared]] = WARP
+        self.site[place] = site
+        np.maximum.at(self.epoch, place, epochs)
+        np.maximum.at(self.latest, x, epochs)
+
+    def unordered(self, clock: Clock, x: Array, threads: Array) -> tuple[Array, Array, Array]:
+        """Return the positions whose reads do not all come before, with one reader of each, and where it read."""
+        own = threads - clock.origin
+        open_ = np.flatnonzero(self.latest[x] >= np.maximum(clock.block_floor[own], clock.grid_floor[own]))
+        if not len(open_):
+            return _NONE, _NONE, _NONE
+        at, warp = (part.ravel() for part in np.meshgrid(open_, np.arange(self.warps), indexing="ij"))
+        place = x[at] * self.warps + warp
+        epoch, lane, who = self.epoch[place], self.lane[place], threads[at]
+        first = who // clock.lanes * clock.lanes + warp * WARP
+        before = clock.after_warp(who, warp, epoch) | ((lane < WARP) & clock.ordered(who, first + lane % WARP, epoch))
+        bad = np.flatnonzero(~before)
+        chosen = bad[np.unique(at[bad], return_index=True)[1]]
+        reader = np.where(lane[chosen] < WARP, first[chosen] + lane[chosen], first[chosen])
+        return at[chosen], reader, self.site[place[chosen]]
+
+
+class Shadow:
+    """The accesses of one memory: reads against writes, writes against both."""
+
+    def __init__(self, size: int, lanes: int, reads: GroupReads | WarpReads | None) -> None:
+        self.writes, self.reads = Writes(size, lanes), reads
+        """`reads` are None where nothing that is read is written too."""
+
+    def read(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> Conflict | None:
+        """Note reads; return what they race with."""
+        at = self.writes.unordered(clock, x, threads)
+        if self.reads is not None:
+            self.reads.put(clock, x, threads, epochs, site)
+        return self._with_write(at, x) if len(at) else None
+
+    def write(
+        self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int, atomic: bool = False
+    ) -> Conflict | None:
+        """Note writes; return what they race with."""
+        at = self.writes.unordered(clock, x, threads)
+        if atomic and self.writes.atomic is not None:
+            at = at[~self.writes.atomic[x[at]]]
+        found = self._with_write(at, x) if len(at) else None
+        if found is None and self.reads is not None:
+            at, others, sites = self.reads.unordered(clock, x, threads)
+            found = Conflict(at, "reads", others, sites) if len(at) else None
+        twice = self.writes.put(x, threads, epochs, site, atomic)
+        if found is None and len(twice):
+            found = Conflict(twice, "writes", self.writes.thread[x[twice]], self.writes.site[x[twice]])
+        return found
+
+    def _with_write(self, at: Array, x: Array) -> Conflict:
+        return Conflict(at, "writes", self.writes.thread[x[at]], self.writes.site[x[at]])
+
+
+_NONE: Final = np.zeros(0, np.int64)
+
+
+def _many(block: Array) -> Array:
+    return MANY - 1 - block
+
+
+def _apart(a: Array, b: Array, lanes: int) -> Array:
+    """Return the smallest group that two threads are of, pair by pair."""
+    return np.where(
+        a == b, THREAD, np.where(a // WARP == b // WARP, WHOLE_WARP, np.where(a // lanes == b // lanes, BLOCK, GRID))
+    )
