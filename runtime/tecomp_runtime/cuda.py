@@ -19,10 +19,12 @@ from .cuda_launch import Limits, LoadedKernel
 from .errors import ArgumentError, LaunchError, OutOfMemoryError
 from .layout import compact_strides, span
 from .packed import FUNCTIONS, element_type, found
+from .tensor_map import tensor_map
 
 Host = Callable[..., None]
 """host(launch, alloc, *buffers and scalars, *sizes): the generated host part. One that calls Python functions takes
-`call` after these, and describes an array as (address, type, shape, strides in elements)."""
+`call` after these, and describes an array as (address, type, shape, strides in elements); one whose kernels copy boxes of tensors takes
+`tensor_map` last."""
 
 
 class CudaFunction:
@@ -33,6 +35,7 @@ class CudaFunction:
         self._functions = found(artifact, functions)
         self._arguments = Arguments(artifact.signature, "cuda")
         self._host = host_part(artifact.name, artifact.host)
+        self._tensors = any("tensor_map" in info["arguments"] for info in artifact.kernels)
         self._kernels: dict[int, dict[str, LoadedKernel]] = {}
 
     def __call__(self, *args: Any) -> None:
@@ -54,14 +57,15 @@ class CudaFunction:
                     cupy.cuda.runtime.memsetAsync(memory[-1].ptr, 0, size, stream)
                 return memory[-1].ptr
 
+            given = (tensor_map,) if self._tensors else ()
             if not self._functions:
-                self._host(launch, alloc, *values)
+                self._host(launch, alloc, *given, *values)
                 return
 
             def call(name: str, *operands: Any) -> None:
                 self._functions[name](*(array(cupy, arg) if isinstance(arg, tuple) else arg for arg in operands))
 
-            self._host(launch, alloc, call, *values)
+            self._host(launch, alloc, call, *given, *values)
 
     def _device(self, cupy: Any, views: list[View]) -> int:
         """Return the device that all arrays are on; ArgumentError where they are on several."""

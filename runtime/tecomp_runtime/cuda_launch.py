@@ -14,6 +14,7 @@ from .errors import LaunchError
 
 _CODES: Final = {
     "pointer": "P",
+    "tensor_map": "128s",
     "bool": "?",
     "int8": "b",
     "int16": "h",

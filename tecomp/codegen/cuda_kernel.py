@@ -24,6 +24,9 @@ from .cuda_memory import shared_memory
 from .cuda_names import KEYWORDS, Scopes
 from .cuda_prelude import PRELUDE, words
 from .cuda_stmt import write
+from .cuda_tensor import BYTES as MAP_BYTES
+from .cuda_tensor import KIND as MAP_KIND
+from .cuda_tensor import TensorMap, box_alignments, tensor_maps, tensor_position
 from .cuda_types import c_type
 from .cuda_writer import Writer
 from .precedence import Text
@@ -49,11 +52,13 @@ class Kernel(NamedTuple):
     """Most threads in a block."""
     meets: bool = False
     """Whether its blocks wait for each other; a launch then passes a counter, 0 at first, behind the arguments."""
+    maps: tuple[TensorMap, ...] = ()
+    """The tensors of which it copies boxes; a launch passes their maps behind the arguments."""
 
     def plain(self) -> dict[str, Any]:
         """Return what a runtime needs to launch it, JSON-able."""
         types = [_POINTER if isinstance(argument, Buffer) else _plain(argument) for argument in self.arguments]
-        types += [_POINTER] if self.meets else []
+        types += [MAP_KIND] * len(self.maps) + [_POINTER] * self.meets
         return {
             "name": self.name,
             "arguments": types,
@@ -74,23 +79,28 @@ def print_kernel(
     check_instructions(node.body, target)
     used = set(_mentioned(node.body))
     arguments = tuple(thing for thing in scope if thing in used)
-    check_arguments(name, [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments], target)
-    shared = shared_memory(node.body, target, name)
+    maps = tuple(tensor_maps(node.body))
+    bytes_of = [8 if isinstance(thing, Buffer) else thing.dtype.bytes for thing in arguments]
+    check_arguments(name, [*bytes_of, *[MAP_BYTES] * len(maps)], target)
+    shared = shared_memory(node.body, target, name, box_alignments(node.body))
     out = Writer(Scopes(RESERVED | {name} | foreign_names(node.body)), shared, layouts_of(node.body, target))
     written = {stmt.buffer for stmt in walk(node.body) if isinstance(stmt, Store)} | addressed(node.body, "w")
     parameters = [_parameter(out, thing, thing in written) for thing in arguments]
+    for tensor in maps:
+        out.maps[tensor] = out.scopes.declare(f"{tensor.buffer.name}_map")
+        parameters.append(f"const __grid_constant__ TensorMap {out.maps[tensor]}")
     for thing in arguments:
         if isinstance(thing, E.Var) and (thing.min is not None or thing not in numbers):
             out.exprs.integers.index(thing)
     if shared.offsets:
-        out.line("extern __shared__ __align__(128) unsigned char shared_memory[];")
+        out.line(shared.block)
     _thread_variables(out, node, used)
     write(out, node.body)
     meets = any(map(is_grid_barrier, walk(node.body)))
     parameters += [f"unsigned long long* {ARRIVALS}"] if meets else []
     bounds = f"{threads}, 1" if gives_registers(node.body) else str(threads)
     head = f'extern "C" __global__ void __launch_bounds__({bounds})\n{name}({", ".join(parameters)}) {{'
-    return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads, meets)
+    return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads, meets, maps)
 
 
 def _parameter(out: Writer, thing: Buffer | E.Var, written: bool) -> str:
@@ -140,12 +150,16 @@ def _is_zero(node: Expr) -> bool:
 
 
 def _mentioned(body: Stmt) -> Iterable[Any]:
-    """Yield the variables and buffers that `body` uses."""
+    """Yield the variables and buffers that `body` uses; a tensor that is copied by boxes has its map instead."""
     for node in walk(body):
         if isinstance(node, E.Var):
             yield node
-        elif isinstance(node, (E.Load, E.Address, Store)):
+        elif isinstance(node, (E.Load, Store)):
             yield node.buffer
+        tensor = tensor_position(node) if isinstance(node, E.Call) else None
+        for at, part in enumerate(_parts(node)):
+            if isinstance(part, E.Address) and at != tensor:
+                yield part.buffer
 
 
 def _plain(var: E.Var) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from ..errors import UnsupportedError
@@ -16,6 +18,8 @@ from .cuda_wmma import fragment_declaration
 
 WIDEST_LOAD: Final = 16
 """Bytes that one instruction loads, at most."""
+DYNAMIC_ALIGN: Final = 128
+NO_ALIGNS: Final[Mapping[Buffer, int]] = MappingProxyType({})
 
 
 class Shared(NamedTuple):
@@ -23,20 +27,33 @@ class Shared(NamedTuple):
 
     offsets: dict[Buffer, int]
     bytes: int
+    aligns: Mapping[Buffer, int]
+    """What a buffer must begin at a multiple of, where that is more than its own alignment."""
 
     @property
     def dynamic(self) -> int:
         """Bytes that a launch asks for."""
         return self.bytes if self.offsets else 0
 
+    def align(self, buffer: Buffer) -> int:
+        """Return what a buffer begins at a multiple of, in bytes."""
+        return max(SHARED_ALIGN, buffer.align, self.aligns.get(buffer, 0))
 
-def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
+    @property
+    def block(self) -> str:
+        """The declaration of the dynamic block."""
+        align = max(DYNAMIC_ALIGN, *map(self.align, self.offsets))
+        return f"extern __shared__ __align__({align}) unsigned char shared_memory[];"
+
+
+def shared_memory(body: Stmt, target: Target, kernel: str, aligns: Mapping[Buffer, int] = NO_ALIGNS) -> Shared:
     """Lay out the shared buffers of a kernel; UnsupportedError where `target` has not that much."""
     offsets: dict[Buffer, int] = {}
+    layout = Shared(offsets, 0, aligns)
     end = 0
     for node in walk(body):
         if isinstance(node, Alloc) and node.buffer.is_shared:
-            align = max(SHARED_ALIGN, node.buffer.align)
+            align = layout.align(node.buffer)
             start = -(-end // align) * align
             offsets[node.buffer] = start
             end = start + _bytes(node.buffer)
@@ -51,7 +68,7 @@ def shared_memory(body: Stmt, target: Target, kernel: str) -> Shared:
         )
     asked = any(buffer.scope == "shared.dyn" for buffer in offsets)
     static = end + WIDEST_LOAD * len(offsets)
-    return Shared(offsets if asked or static > limits.shared_static else {}, end)
+    return Shared(offsets if asked or static > limits.shared_static else {}, end, aligns)
 
 
 def _bytes(buffer: Buffer) -> int:
@@ -108,4 +125,4 @@ def declaration(buffer: Buffer, name: str, shared: Shared) -> str:
         if not buffer.shape:
             return f"{type_}& {name} = *reinterpret_cast<{type_}*>({start});"
         return f"{type_}* const {name} = reinterpret_cast<{type_}*>({start});"
-    return f"__shared__ __align__({max(SHARED_ALIGN, buffer.align)}) {type_} {name}{extent};"
+    return f"__shared__ __align__({shared.align(buffer)}) {type_} {name}{extent};"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..errors import InternalError
+from ..instructions import ROWS
 from ..ir import expr as E
 from ..ir import make
 from ..ir.foreign import foreign
@@ -18,9 +19,10 @@ from .cuda_intrinsics import spread
 from .cuda_lanes import declare, named_wholes, vector_store
 from .cuda_matrix import matrix_call
 from .cuda_memory import declaration
+from .cuda_tensor import tensor_of, tensor_position
 from .cuda_types import C_TYPES, c_type
 from .cuda_writer import Writer
-from .precedence import RANKS
+from .precedence import RANKS, Text
 from .unrolling import is_unrolled
 
 LONG: Final = 30
@@ -106,11 +108,17 @@ def _branch(out: Writer, node: If) -> None:
 
 
 def _evaluate(out: Writer, node: Evaluate) -> None:
+    """Print a call as it is: the function may give nothing."""
     if is_matrix_call(node.value):
         matrix_call(out, node)
         return
-    """Print a call as it is: the function may give nothing."""
     value = node.value
+    tensor = tensor_position(value)
+    if isinstance(value, E.Call) and tensor is not None:
+        operands = [out.text(arg) if at != tensor else None for at, arg in enumerate(value.args)]
+        operands[tensor] = Text(f"&{out.maps[tensor_of(value)]}")
+        out.line(f"{ROWS[value.name].cuda.format(*operands)};")
+        return
     called = foreign(value.name) if isinstance(value, E.Call) else None
     if isinstance(value, E.Call) and called is not None:
         out.line(f"{foreign_call(value, called, [out.text(arg) for arg in value.args])};")

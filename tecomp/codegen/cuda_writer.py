@@ -16,6 +16,7 @@ from .cuda_expr import ExprPrinter
 from .cuda_index import narrowed
 from .cuda_memory import Shared
 from .cuda_names import Scopes
+from .cuda_tensor import TensorMap
 from .cuda_types import C_TYPES
 from .precedence import Text
 from .temporaries import temporaries
@@ -35,6 +36,8 @@ class Writer:
         self.exprs = ExprPrinter()
         self.undeclared: dict[Buffer, str] = {}
         """Scalars that their first assignment declares, and the type of each."""
+        self.maps: dict[TensorMap, str] = {}
+        """The parameters that tell of tensors of which boxes are copied."""
         self.lines: list[str] = []
         self._depth = 1
         self._loc: Location | None = None

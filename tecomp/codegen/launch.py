@@ -10,7 +10,7 @@ buffers are whatever it passes on to `launch`, sizes are ints.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from ..ir import make
 from ..ir.atomic import UPDATE
 from ..ir.foreign import foreign
 from ..ir.func import Func
+from ..ir.instruction import signature_of
 from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, Stmt, Store
 from ..ir.text_expr import ExprText
@@ -30,6 +31,8 @@ from ..target import Target
 from .cuda_kernel import RESERVED, Kernel, print_kernel
 from .cuda_limits import BLOCK_TAGS, GRID_TAGS
 from .cuda_names import Scopes
+from .cuda_tensor import KIND as MAP_KIND
+from .cuda_tensor import TensorMap, copies
 from .names import PYTHON_RESERVED
 
 INDENT: Final = "  "
@@ -44,7 +47,7 @@ class HostPrinter:
         self.lines: list[str] = []
         self._depth = 0
         self.calls_python = any(isinstance(node, Evaluate) and _python(node) for node in walk(func.body))
-        self._scopes = Scopes(PYTHON_RESERVED | {"host", "launch", "alloc", "call", "range"})
+        self._scopes = Scopes(PYTHON_RESERVED | {"host", "launch", "alloc", "call", "range", MAP_KIND})
         self._names: dict[Any, str] = {}
         self._scope: list[Buffer | E.Var] = []
         self._indices: dict[E.Var, E.Var] = {}
@@ -57,7 +60,8 @@ class HostPrinter:
     def print(self) -> str:
         """Return the text of `host`; the kernels are in `kernels` then."""
         things = (*self.func.params, *self.func.sizes())
-        given = ["launch", "alloc", *(["call"] if self.calls_python else [])]
+        tensors = [MAP_KIND] * any(True for _ in copies(self.func.body))
+        given = ["launch", "alloc", *(["call"] if self.calls_python else []), *tensors]
         parameters = ", ".join([*given, *(self.declare(thing) for thing in things)])
         with self.block(f"def host({parameters})"):
             self.stmt(self.func.body)
@@ -129,8 +133,16 @@ class HostPrinter:
         grid, block = (", ".join(extents.get(tag, "1") for tag in tags) for tags in (GRID_TAGS, BLOCK_TAGS))
         arguments = [repr(kernel.name), f"({grid})", f"({block})", str(kernel.shared)]
         arguments += [self._names[thing] for thing in kernel.arguments]
+        arguments += map(self.tensor_map, kernel.maps)
         arguments += ["alloc('uint64', 1, zero=True)"] if kernel.meets else []
         self.line(f"launch({', '.join(arguments)})")
+
+    def tensor_map(self, tensor: TensorMap) -> str:
+        """Return the text of what tells a kernel of a tensor; extents, strides in bytes and box innermost first."""
+        buffer = tensor.buffer
+        extents, strides = (map(self.text, parts) for parts in (reversed(buffer.shape), tensor.strides))
+        parts = ", ".join(map(_tuple, (extents, strides, map(str, tensor.box))))
+        return f"{MAP_KIND}({self._names[buffer]}, {str.__str__(buffer.dtype)!r}, {parts}, {tensor.swizzle})"
 
     def evaluate(self, node: Evaluate) -> None:
         """Print the call of a Python function; of an array it gets address, type, extents and strides."""
@@ -201,10 +213,17 @@ def _python(node: Evaluate) -> str:
     return called.symbol if called is not None and called.kind == "call_packed" else ""
 
 
+def _tuple(parts: Iterable[str]) -> str:
+    texts = list(parts)
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
 def _last_stored(node: Launch) -> str:
     """Return the name of the stage that a kernel is for: the last whose result outlives it."""
     buffers = [stmt.buffer for stmt in walk(node) if isinstance(stmt, Store)]
     buffers += [stmt.buffer for stmt in walk(node) if isinstance(stmt, E.Address) and stmt.mode == UPDATE]
+    calls = (stmt for stmt in walk(node) if isinstance(stmt, E.Call) and signature_of(stmt) is not None)
+    buffers += [arg.buffer for call in calls for arg in call.args if isinstance(arg, E.Address) and arg.mode == "w"]
     names = [buffer.name for buffer in buffers if buffer.scope == "global"]
     return names[-1] if names else "kernel"
 

@@ -40,4 +40,7 @@ def ptx(name: str, text: str, parameters: str = "", operands: str = "", template
     """Return the device function that is one instruction, which the order of reads and writes keeps to."""
     inputs = f" :: {operands}" if operands else " ::"
     head = f"template <{template}> " if template else ""
-    return f'{head}{INLINE} void {name}({parameters}) {{ asm volatile("{text}"{inputs} : "memory"); }}'
+    return f'''\
+{head}{INLINE} void {name}({parameters}) {{
+  asm volatile("{text}"{inputs} : "memory");
+}}'''

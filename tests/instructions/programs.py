@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from tecomp.ir.instruction import INSTRUCTIONS, RANKS
 
 ONE = """
-    def f(A: f32[64], H: f16[64, 64], B: out[f32[64]], C: out[i32[1]]) -> device:
+    def f(A: f32[64], H: f16[64, 64], G: f16[4, 64, 64], B: out[f32[64]], C: out[i32[1]]) -> device:
         with launch(blockIdx_x=2, threadIdx_x=128):
             {statement}
 """
@@ -22,7 +20,6 @@ _ADDRESSES = {
     "dst": "address(S[4], 'w')",
     "src": "address(A[4], 'r')",
     "at": "address(C[0], 'rwu')",
-    "tensor": "address(H, 'r')",
 }
 _OTHERS = {
     "mask": "-1",
@@ -41,8 +38,14 @@ _OWN = {
     "fetch_add": {"value": "i32(threadIdx_x)"},
     "registers_increase": {"n": "40"},
     "registers_decrease": {"n": "40"},
-    **{f"tensor_load_{rank}d": {"dst": "address(T, 'w')"} for rank in RANKS},
-    **{f"tensor_store_{rank}d": {"src": "address(T, 'r')", "tensor": "address(H, 'w')"} for rank in RANKS},
+    **{
+        f"tensor_load_{rank}d": {"dst": "address(T, 'w')", "tensor": f"address({of}, 'r')", "box_0": box}
+        for rank, of, box in zip(RANKS, "AHG", ("32", "64", "64"), strict=True)
+    },
+    **{
+        f"tensor_store_{rank}d": {"src": "address(T, 'r')", "tensor": f"address({of}, 'w')", "box_0": box}
+        for rank, of, box in zip(RANKS, "BHG", ("32", "64", "64"), strict=True)
+    },
 }
 _AROUND = {"wgmma_commit": ["wgmma_fence()", "wgmma_commit()", "wgmma_wait(0)"]}
 """What complains where it stands alone."""
@@ -77,8 +80,3 @@ def around(statement: str) -> str:
     """Return the program of one statement, with the shared memory that it uses."""
     memory = [alloc for used, alloc in _SHARED.items() if used in statement]
     return ONE.format(statement="\n            ".join([*memory, statement]))
-
-
-def plain_instructions() -> Iterator[str]:
-    """Yield the instructions that need nothing of the host."""
-    yield from (name for name in INSTRUCTIONS if not name.startswith("tensor_"))

@@ -20,7 +20,7 @@ from tecomp.ir.interpret import interpret
 from tecomp.ir.visit import walk
 from tecomp.target import Target
 from tests.codegen.cuda_programs import ARCHS, compiles, flat
-from tests.instructions.programs import around, plain_instructions, program
+from tests.instructions.programs import around, program
 
 KINDS = {"barrier", "fence", "mbarrier", "vote", "shuffle", "copy", "matrix", "atomic", "registers"}
 
@@ -46,7 +46,7 @@ def test_its_program_reads_back(name: str) -> None:
     assert gives_nothing(call) == (INSTRUCTIONS[name].stays and not INSTRUCTIONS[name].gives)
 
 
-@pytest.mark.parametrize("name", [*plain_instructions()])
+@pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_it_compiles_where_there_is_one(name: str) -> None:
     for arch in filter(lambda arch: has(arch, ROWS[name]), ARCHS):
         target = Target.of(f"cuda -arch={arch}")
@@ -90,7 +90,14 @@ def test_what_changes_memory_stands_alone() -> None:
 def test_the_interpreter_points_at_the_simulator(name: str) -> None:
     func = parse(dedent(program(name)).strip() + "\n")
     with pytest.raises(UnsupportedError) as caught:
-        interpret(func, np.zeros(64, "f4"), np.zeros((64, 64), "f2"), np.zeros(64, "f4"), np.zeros(1, "i4"))
+        interpret(
+            func,
+            np.zeros(64, "f4"),
+            np.zeros((64, 64), "f2"),
+            np.zeros((4, 64, 64), "f2"),
+            np.zeros(64, "f4"),
+            np.zeros(1, "i4"),
+        )
     assert (caught.value.asked, caught.value.legal) == (f"{name} in the interpreter", 'target="cuda-sim"')
 
 
@@ -99,7 +106,14 @@ def test_lanes_beyond_the_warp_keep_their_own_under_the_interpreter() -> None:
     for way, last in (("up", [26, 27, 28]), ("down", [29, 30, 31])):
         text = dedent(around(statement.format(way=way))).replace("128", "32").replace("blockIdx_x=2", "blockIdx_x=1")
         result = np.zeros(64, "f4")
-        interpret(parse(text.strip() + "\n"), np.zeros(64, "f4"), np.zeros((64, 64), "f2"), result, np.zeros(1, "i4"))
+        interpret(
+            parse(text.strip() + "\n"),
+            np.zeros(64, "f4"),
+            np.zeros((64, 64), "f2"),
+            np.zeros((4, 64, 64), "f2"),
+            result,
+            np.zeros(1, "i4"),
+        )
         assert list(result[29:32]) == last
         assert list(result[:3]) == ([0, 1, 2] if way == "up" else [3, 4, 5])
 
