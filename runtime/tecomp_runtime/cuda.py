@@ -23,8 +23,8 @@ from .tensor_map import tensor_map
 
 Host = Callable[..., None]
 """host(launch, alloc, *buffers and scalars, *sizes): the generated host part. One that calls Python functions takes
-`call` after these, and describes an array as (address, type, shape, strides in elements); one whose kernels copy boxes of tensors takes
-`tensor_map` last."""
+`call` after these, and describes an array as (address, type, shape, strides in elements); one whose kernels copy
+boxes of tensors takes `tensor_map` after these too."""
 
 
 class CudaFunction:

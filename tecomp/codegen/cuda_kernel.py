@@ -11,14 +11,14 @@ from ..instructions.sync import ARRIVALS
 from ..ir import expr as E
 from ..ir.foreign import addressed
 from ..ir.node import Expr
-from ..ir.stmt import Buffer, Launch, Stmt, Store
+from ..ir.stmt import CLUSTER, Buffer, Launch, Stmt, Store
 from ..ir.visit import walk
 from ..passes.events import is_grid_barrier
 from ..target import Target
 from .cuda_foreign import foreign_names
 from .cuda_instruction import check_instructions, gives_registers
 from .cuda_intrinsics import CALLS
-from .cuda_limits import check_arguments, check_launch
+from .cuda_limits import check_arguments, check_launch, cluster_size
 from .cuda_matrix import layouts_of
 from .cuda_memory import shared_memory
 from .cuda_names import KEYWORDS, Scopes
@@ -38,6 +38,8 @@ RESERVED: Final = (
 )
 """What the text of a kernel may mention besides the names of its own things."""
 _POINTER: Final = "pointer"
+_NUMBERS: Final = {CLUSTER: "cluster_rank()"}
+"""How CUDA C++ names what a thread axis counts, where it is not its tag."""
 
 
 class Kernel(NamedTuple):
@@ -99,7 +101,9 @@ def print_kernel(
     meets = any(map(is_grid_barrier, walk(node.body)))
     parameters += [f"unsigned long long* {ARRIVALS}"] if meets else []
     bounds = f"{threads}, 1" if gives_registers(node.body) else str(threads)
-    head = f'extern "C" __global__ void __launch_bounds__({bounds})\n{name}({", ".join(parameters)}) {{'
+    cluster = cluster_size(node)
+    clusters = "" if cluster is None else f"__cluster_dims__({cluster}, 1, 1) "
+    head = f'extern "C" __global__ void {clusters}__launch_bounds__({bounds})\n{name}({", ".join(parameters)}) {{'
     return Kernel(name, "\n".join([head, *out.lines, "}"]), arguments, shared.dynamic, threads, meets, maps)
 
 
@@ -132,7 +136,7 @@ def _thread_variables(out: Writer, node: Launch, used: set[Any]) -> None:
             type_ = INT64
             out.exprs.known[wide] = Text(name)
         first = "" if var.min is None or _is_zero(var.min) else f" + {out.text(var.min)}"
-        out.line(f"const {c_type(type_)} {name} = {tag}{first};")
+        out.line(f"const {c_type(type_)} {name} = {_NUMBERS.get(tag, tag)}{first};")
         out.exprs.integers.index(var)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..instructions import COPIES, EXCHANGE, SYNC, WARPGROUP, preludes
 from ..instructions.copies import TENSOR_MAP
-from ..instructions.sync import SHARED_ADDRESS
+from ..instructions.sync import CLUSTER_RANK, SHARED_ADDRESS
 from .cuda_wmma import WMMA
 
 _INLINE: Final = "__device__ __forceinline__"
@@ -198,6 +198,7 @@ template <class T, class Join> __device__ void atomic_update(T* p, T more, Join 
 }""",
     "shared_address": SHARED_ADDRESS,
     "TensorMap": TENSOR_MAP,
+    "cluster_rank": CLUSTER_RANK,
     **preludes(SYNC),
     **preludes(COPIES),
     **preludes(WARPGROUP),

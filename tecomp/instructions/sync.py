@@ -10,6 +10,12 @@ ARRIVALS: Final = "arrivals"
 """The parameter of a kernel whose blocks wait for each other: the counter of those that have come."""
 SHARED_ADDRESS: Final = f"""\
 {INLINE} unsigned int shared_address(const void* p) {{ return (unsigned int)__cvta_generic_to_shared(p); }}"""
+CLUSTER_RANK: Final = f"""\
+{INLINE} int cluster_rank() {{  // the number of this block in its cluster
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}}"""
 
 _BARRIER_GRID: Final = """\
 __device__ void barrier_grid(unsigned long long* arrivals) {  // all blocks run at once: the launch is cooperative

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import Any, Final
 
-from ..errors import InternalError
+from ..errors import InternalError, UnsupportedError
 from . import expr as E
 from .func import Func, Level
 from .instruction import EXCHANGES
@@ -15,7 +15,7 @@ from .interpret_matrix import matrix_function, matrix_operands
 from .interpret_meet import Parts, Shuffle
 from .matrix import is_matrix_call
 from .node import Expr
-from .stmt import Across, Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
+from .stmt import CLUSTER, Across, Alloc, Evaluate, For, If, Launch, Let, Stmt, Store
 from .text import flattened
 from .visit import walk
 
@@ -104,6 +104,10 @@ class ProgramSource(Source):
         self.line(f"def {kernel}({', '.join(['here', *names])}):")
         self.block(stmt.body)
         tags = [tag for tag, _ in stmt.threads]
+        if CLUSTER in tags:
+            because = "blocks run one after the other there, and those of a cluster together"
+            legal = 'target="cuda-sim"'
+            raise UnsupportedError("a cluster in the interpreter", because, legal, location=stmt.loc)
         self.owner = stmt
         self.line(f"here.launch({kernel}, {self.waits}, {tags!r}, [{', '.join(extents)}])")
         self.loops, self.waits = outside

@@ -11,10 +11,11 @@ from .join import Join
 from .make import TRUE, broadcast, const
 from .node import Expr
 from .parse_declare import Declarations, extent_to
-from .stmt import Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
+from .stmt import CLUSTER, Across, Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store
 from .syntax import LOOPS
 
 _TAGS: Final = {f"{kind}_{axis}": f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx") for axis in "xyz"}
+_TAGS["cluster_x"] = CLUSTER
 
 Wrap = Callable[[Stmt], Stmt]
 """What a Let or an Alloc makes of the rest of its suite."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum
 from operator import is_
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from ..dtype import DType
 from ..location import Location
@@ -183,8 +183,15 @@ class For(Stmt):
         yield self.extent
 
 
+CLUSTER: Final = "cluster.x"
+
+
 class Launch(Stmt):
-    """One GPU kernel: body runs once for each value of all threads together. threads are (tag, variable) pairs."""
+    """One GPU kernel: body runs once for each value of all threads together. threads are (tag, variable) pairs.
+
+    A variable of the tag CLUSTER counts nothing: so many neighbours along blockIdx.x are a cluster, whose blocks may
+    wait for each other, and it is the number of a block in its own.
+    """
 
     __slots__ = ("body", "threads")
     fields = ("threads", "body")

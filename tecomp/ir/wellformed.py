@@ -7,11 +7,12 @@ from typing import Any, Final, NamedTuple
 
 from ..dtype import BOOL, INDEX
 from . import expr as E
+from . import make
 from .func import Level
 from .instruction import wrong
 from .matrix import MATRIX_CALLS, fragments, is_matrix_call
 from .node import Expr
-from .stmt import Across, For, If, Launch, Let, LoopKind, Store
+from .stmt import CLUSTER, Across, For, If, Launch, Let, LoopKind, Store
 from .visit import walk
 
 LOOPS, DEVICE, FLAT = Level
@@ -156,6 +157,19 @@ def loop_has_range(node: For | Launch, _: Level) -> str | None:
     return None
 
 
+def clusters_fill_the_grid(node: Launch, _: Level) -> str | None:
+    """So many blocks are a cluster: a constant, which divides the grid where that is one too."""
+    extents = {tag: var.extent for tag, var in node.threads}
+    size, grid = extents.get(CLUSTER), extents.get("blockIdx.x", make.index(1))
+    if size is None:
+        return None
+    if not isinstance(size, E.Const):
+        return f"clusters of {size!r} blocks"
+    if isinstance(grid, E.Const) and int(grid.value) % int(size.value):
+        return f"clusters of {size.value} blocks in a grid of {grid.value}"
+    return None
+
+
 def thread_is_named(node: For, _: Level) -> str | None:
     """A thread loop, and only one, has a thread axis."""
     if (node.kind is LoopKind.THREAD) == bool(node.thread):
@@ -227,6 +241,7 @@ QUESTIONS: Final = (
     Question(EVERYWHERE, (Let,), let_agrees),
     Question(EVERYWHERE, (For, Launch), loop_has_range),
     Question(EVERYWHERE, (For,), thread_is_named),
+    Question(EVERYWHERE, (Launch,), clusters_fill_the_grid),
     Question((DEVICE, FLAT), (For,), no_thread_loop),
     Question((LOOPS,), (Launch,), no_launch),
     Question(EVERYWHERE, (Across,), parts_are_scalars),

@@ -81,6 +81,7 @@ BAD: list[tuple[str, Stmt, Level]] = [
     ("thread loop over 't'", loop(t, Seq(()), LoopKind.THREAD, "threadIdx.x"), D),
     ("vthread loop over 't'", loop(t, Seq(()), LoopKind.VIRTUAL), D),
     ("a launch at level loops", Launch((("threadIdx.x", t),), Seq(())), L),
+    ("clusters of n blocks", Launch((("cluster.x", E.Var("c", INDEX, at(0), n)),), Seq(())), D),
     ("a launch inside a launch", Launch((("blockIdx.x", i),), Launch((("threadIdx.x", t),), Seq(()))), D),
     ("const of type index", Evaluate(at(1)), F),
     ("parts of int32 joined as float32", Alloc(W, Across((), (W,), SUM, Seq(()))), L),
