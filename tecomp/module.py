@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from collections.abc import Callable, Sequence
@@ -57,6 +58,12 @@ class Module(BuiltFunction):
         super().__init__(artifact, FUNCTIONS)
         if any(row.name == "check_accesses" for row in self._pipeline):
             self._entry = Checked(self._entry, self._loops, self.target.kind)
+
+    @functools.cached_property
+    def simulated(self) -> Module:
+        """A function built for CUDA, as the simulator runs it: the same program, on NumPy arrays."""
+        options = dict(self.target.options)
+        return Module(self._loops, Target({"kind": "cuda-sim", **options}), self._pipeline)
 
     def strided_artifact(self) -> Artifact:
         """Return the artifact that takes strides as arguments."""

@@ -8,6 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
+Key = tuple[Any, int]
+"""A barrier in memory: a buffer, and which of all its elements."""
+
+
 class Waiting(NamedTuple):
     """What a warp waits for: whether it is there, and in words."""
 
@@ -132,7 +136,7 @@ class Meetings:
     def __init__(self, run: Any) -> None:
         self._run = run
         self._meetings: dict[Any, Meeting] = {}
-        self._barriers: dict[int, MBarrier] = {}
+        self._barriers: dict[Key, MBarrier] = {}
 
     def block(self, block: int) -> Meeting:
         """Return the barrier of a block."""
@@ -156,7 +160,7 @@ class Meetings:
             meeting.expected = self._run.live_threads(g.block[0])
             meeting.settle(meeting.arrived[0][0])
 
-    def mbarrier_init(self, key: int, count: int, name: str) -> None:
+    def mbarrier_init(self, key: Key, count: int, name: str) -> None:
         """Begin a barrier in memory."""
         known = self._barriers.get(key)
         agent = len(self._barriers) if known is None else known.agent
@@ -165,16 +169,17 @@ class Meetings:
         barrier.agents = clock.agents
         self._barriers[key] = barrier
 
-    def mbarrier(self, key: int) -> MBarrier:
+    def mbarrier(self, key: Key) -> MBarrier:
         """Return a barrier in memory that was begun; an empty one stands for one that was not, which is reported."""
         if key not in self._barriers:
             self.mbarrier_init(key, 1, "a barrier that was not begun")
         return self._barriers[key]
 
 
-def mbarrier_at(g: Any, site: Any, mask: Any, at: Any, first: bool = False) -> Iterator[tuple[int, int]]:
+def mbarrier_at(g: Any, site: Any, mask: Any, at: Any, first: bool = False) -> Iterator[tuple[int, Key]]:
     """Yield each thread with the element that its barrier is, which is checked as an access to it."""
     found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "uses")
     if len(found.x):
         g.checked_write(at.site, at.memory, found, atomic=not first)
-    yield from zip(found.lane.tolist(), found.x.tolist(), strict=True)
+    for lane, x in zip(found.lane.tolist(), found.x.tolist(), strict=True):
+        yield lane, (at.memory.buffer, x)

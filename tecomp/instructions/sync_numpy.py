@@ -142,7 +142,7 @@ def fence_proxy_async(g: Any, site: Any, mask: Any) -> None:
 def mbarrier_init(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
     """Begin the first phase of a barrier in memory, which that many arrivals end."""
     for lane, key in mbarrier_at(g, site, mask, at, first=True):
-        g.run.meetings.mbarrier_init(key, int(np.broadcast_to(count, (g.size,))[lane]), at.memory.place(key))
+        g.run.meetings.mbarrier_init(key, int(np.broadcast_to(count, (g.size,))[lane]), at.memory.place(key[1]))
 
 
 def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> None:

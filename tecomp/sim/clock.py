@@ -14,9 +14,12 @@ Threads are numbered block by block, `lanes` numbers for each, which is its numb
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import numpy as np
+
+from .told import Told, nothing
 
 WARP: Final = 32
 Array = np.ndarray[Any, Any]
@@ -49,6 +52,8 @@ class Clock:
         self.fenced = np.zeros(count, np.int32)
         """When each thread last made what it wrote seen by asynchronous copies."""
         self.known: Array | None = None
+        self.others: Any = None
+        """What each thread has been told of other blocks: rows of `Told`. It is made when the first is."""
 
     def proxy_fence(self, threads: Array) -> None:
         """Threads make what they know to be written seen by asynchronous copies and matrix instructions."""
@@ -66,7 +71,33 @@ class Clock:
         before |= (threads // WARP == others // WARP) & (epochs < self.warp_floor[own])
         if self.known is not None and not before.all():
             before |= same_block & (epochs < self.known[own, others % self.lanes])
+        if self.others is not None and not before.all():
+            floor, leader, led = self.others
+            block = others // self.lanes
+            led_by = (leader[own, block] == others) & (epochs < led[own, block])
+            before |= (epochs < floor[own, block]) | led_by
         return before
+
+    def told(self, thread: int, blocks: int) -> Any:
+        """Return what a thread knows of all blocks when it fences; it goes on in a new epoch."""
+        own, block = thread - self.origin, thread // self.lanes
+        floor, leader, led = (part[own].copy() for part in self._told_rows(blocks))
+        floor[block], leader[block] = self.block_floor[own], thread
+        self.epoch[own] = led[block] = self.ticker.tick()
+        return type(self.others)(floor, leader, led)
+
+    def hear(self, thread: int, row: Any) -> None:
+        """Let a thread know what it was told of other blocks."""
+        own = thread - self.origin
+        rows = self._told_rows(len(row.floor))
+        for part, new in zip(rows, type(row)(*(part[own] for part in rows)).joined(row), strict=True):
+            part[own] = new
+
+    def _told_rows(self, blocks: int) -> Any:
+        if self.others is None:
+            one = nothing(blocks)
+            self.others = Told(*(np.tile(part, (len(self.epoch), 1)) for part in one))
+        return self.others
 
     def after_all(self, threads: Array, epochs: Array) -> Array:
         """Return whether what any threads of the block did up to `epochs` comes before."""
@@ -100,6 +131,12 @@ class Clock:
             array[own] = now
         if self.known is not None:
             self._share(own, own // self.lanes)
+        if self.others is not None:
+            for block in np.unique(own // self.lanes):
+                rows = own[own // self.lanes == block]
+                best = functools.reduce(Told.joined, (Told(*(part[one] for part in self.others)) for one in rows))
+                for part, new in zip(self.others, best, strict=True):
+                    part[rows] = new
 
     def grid_barrier(self, now: int) -> None:
         """All threads of the launch have met, in the epoch `now`."""

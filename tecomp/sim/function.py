@@ -19,6 +19,7 @@ from ..codegen.cuda_kernel import Kernel
 from ..codegen.launch import HostPrinter, elements
 from ..dtype import DType
 from ..errors import InternalError
+from ..ir.expr import Var
 from ..ir.func import Func
 from ..ir.stmt import Buffer, Launch
 from ..ir.visit import walk
@@ -84,9 +85,12 @@ class SimFunction:
         memories = _Memories(views)
         passed = [memories.of(param, value) for param, value in zip(_things(func), values, strict=True)]
 
+        sizes = {thing: value for thing, value in zip(_things(func), values, strict=True) if isinstance(thing, Var)}
+
         def launch(name: str, grid: Any, block: Any, shared: int, *operands: Any) -> None:
             program = self._programs[name]
             running = Running(program, grid, block, options, counters)
+            running.pass_sizes(sizes)
             running.pass_arguments(operands[: len(program.arguments)])
             if counters is not None:
                 counters.launch(program, running.shape, shared)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .clock import WARP, Array
 from .instructions import MEANINGS
+from ..instructions.pending import Pending
 from .memory import BLOCK, GLOBAL, Memory, Registers
 from .shadow import Conflict
 from .site import Site
@@ -50,6 +51,7 @@ class Gang:
         self.block = self.own // run.lanes
         self.warp = self.own // WARP
         self.all_lanes = np.arange(self.size)
+        self.pending = Pending()
 
     def lanes_of(self, mask: Mask) -> Array:
         """Return the threads of the gang that take part."""
@@ -87,13 +89,20 @@ class Gang:
         if mask is not None:
             at = np.flatnonzero(_spread(mask, np.ndim(index) == 2, self.size, lanes))
             flat, lane = flat[at], lane[at]
+        found = self.elements(site, memory, flat, lane, verb)
+        if found.at is None:
+            return Located(found.x, found.lane, at)
+        return Located(found.x, found.lane, found.at if at is None else at[found.at])
+
+    def elements(self, site: Site, memory: Memory, flat: Array, lane: Array, verb: str) -> Located:
+        """Return elements `flat` of what threads `lane` have for a memory, without those that are outside of it."""
         flat = flat.astype(np.int64)
+        at = None
         inside = (flat >= 0) & (flat < memory.count)
         if not inside.all():
             self._outside(site, memory, flat, lane, ~inside, verb)
-            keep = np.flatnonzero(inside)
-            at = keep if at is None else at[keep]
-            flat, lane = flat[keep], lane[keep]
+            at = np.flatnonzero(inside)
+            flat, lane = flat[at], lane[at]
         if memory.owner != GLOBAL:
             flat = flat + (self.block if memory.owner == BLOCK else self.warp)[lane] * memory.count
         return Located(flat, lane, at)
@@ -119,10 +128,12 @@ class Gang:
         rows[found.at] = value
         return whole
 
-    def checked_read(self, site: Site, memory: Memory, found: Located, vector: bool = False) -> None:
+    def checked_read(
+        self, site: Site, memory: Memory, found: Located, vector: bool = False, verb: str = "load"
+    ) -> None:
         """Note a read of elements, and report what is wrong with it."""
         x, lane = found.x, found.lane
-        self.run.count(self, site, memory, found, vector, "load")
+        self.run.count(self, site, memory, found, vector, verb)
         if memory.marks is not None and not memory.marks[x].all():
             self._unwritten(site, memory, found, ~memory.marks[x])
         if memory.flight is not None:
@@ -139,6 +150,8 @@ class Gang:
         memory = self.v[site.slot]
         if type(memory) is Registers:
             self._store_registers(site, memory, index, value, mask)
+            self.pending.puts += 1
+            memory.last_put = self.pending.puts
             return
         found = self.located(site, memory, index, mask, "writes")
         self.checked_write(site, memory, found, np.ndim(index) == 2)
@@ -151,11 +164,17 @@ class Gang:
         memory.data[found.x] = rows if found.at is None else rows[found.at]
 
     def checked_write(
-        self, site: Site, memory: Memory, found: Located, vector: bool = False, atomic: bool = False
+        self,
+        site: Site,
+        memory: Memory,
+        found: Located,
+        vector: bool = False,
+        atomic: bool = False,
+        verb: str = "store",
     ) -> None:
         """Note a write of elements, and report what is wrong with it."""
         x, lane = found.x, found.lane
-        self.run.count(self, site, memory, found, vector, "atomic" if atomic else "store")
+        self.run.count(self, site, memory, found, vector, "atomic" if atomic else verb)
         if memory.flight is not None:
             self._in_flight(site, memory, found, memory.flight[x] != 0, "writes")
         if memory.marks is not None:

@@ -22,6 +22,7 @@ from ..ir.instruction import INSTRUCTIONS
 from ..ir.matrix import is_fragment, is_matrix_call
 from ..ir.stmt import Alloc, Evaluate, For, If, Launch, Let, LoopKind, Stmt, Store
 from ..ir.visit import suite, walk
+from ..passes.flatten import row_major
 from .expressions import ExprSource, Slots
 from .gang import Gang
 from .instructions import BETWEEN_WARPS, WAITING, meaning
@@ -49,7 +50,8 @@ class Program:
         names = {node.name for node in nodes if isinstance(node, E.Call)}
         self.between_warps = bool(names & BETWEEN_WARPS)
         """Whether warps wait for each other other than all together: then each is a gang of its own."""
-        self.meets = "barrier_grid" in names
+        self.meets, self.tells = "barrier_grid" in names, "fetch_add" in names
+        """Whether blocks wait for each other, or tell each other something."""
         self.read = {node.buffer for node in nodes if isinstance(node, E.Load)} | addressed(launch.body, "r")
         self.written = {node.buffer for node in nodes if isinstance(node, Store)} | addressed(launch.body, "w")
         self.shared = [node.buffer for node in nodes if isinstance(node, Alloc) and node.buffer.is_shared]
@@ -192,7 +194,8 @@ class Program:
         if not (call.name in INSTRUCTIONS or is_atomic(call) or is_matrix_call(call)):
             raise _unknown(stmt, call)
         site = self.sites.of(stmt, call)
-        args = self.value(stmt, *call.args) if call.args else None
+        more = _layout(call.args) if call.name.startswith("tensor_") else ()
+        args = self.value(stmt, *call.args, *more) if call.args else None
         one, run_it, waits = len(call.args) == 1, meaning(call), call.name in WAITING
 
         def given(g: Gang, mask: Mask) -> tuple[Any, ...]:
@@ -215,6 +218,12 @@ def _statements(root: Stmt) -> Iterator[Stmt]:
         if type(stmt) not in _COMPILE:
             raise InternalError(f"a {type(stmt).__name__} in a kernel", "no pass should leave one", ir=repr(stmt))
         yield stmt
+
+
+def _layout(args: tuple[E.Expr, ...]) -> tuple[E.Expr, ...]:
+    """Return extents and strides of the tensor among the operands of a copy."""
+    tensor = next(arg.buffer for arg in args if isinstance(arg, E.Address) and arg.buffer.scope == "global")
+    return (*tensor.shape, *(tensor.strides or row_major(tensor.shape)))
 
 
 def _unknown(stmt: Stmt, call: E.Call) -> UnsupportedError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class Launch:
         }
         self.faults: list[Fault] = []
         self.steps = 0
-        self.flags = Flags()
+        self.flags = Flags(self.shape.blocks)
 
     def pass_arguments(self, operands: Sequence[Any]) -> None:
         """Give the kernel its arguments: memories, and numbers in their types."""
@@ -42,6 +42,11 @@ class Launch:
                 self.given[self.program.slots[thing]] = _seen(operand, thing, self._also_read(thing), self)
             else:
                 self.given[self.program.slots[thing]] = np.asarray(operand).astype(thing.dtype.numpy)[()]
+
+    def pass_sizes(self, sizes: Mapping[Var, Any]) -> None:
+        """Give the kernel numbers that the host has, whether it asks for them or not: extents of tensors are such."""
+        for var, value in sizes.items():
+            self.given[self.program.slots[var]] = np.asarray(value).astype(var.dtype.numpy)[()]
 
     def _also_read(self, buffer: Buffer) -> bool:
         return buffer in self.program.read
@@ -64,9 +69,11 @@ class Launch:
     def _groups(self, apart: bool) -> Iterator[range]:
         """Yield the numbers of blocks that run at once."""
         total, lanes = self.shape.blocks, self.shape.lanes
-        together = total if self.program.meets else 1 if apart else max(1, self.options.threads // lanes)
+        together = (
+            total if self.program.meets or self.program.tells else 1 if apart else max(1, self.options.threads // lanes)
+        )
         chosen = self.options.blocks
-        if chosen is None or self.program.meets:
+        if chosen is None or self.program.meets or self.program.tells:
             yield from (range(first, min(first + together, total)) for first in range(0, total, together))
             return
         if isinstance(chosen, int):

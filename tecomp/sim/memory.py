@@ -74,6 +74,8 @@ class Registers:
         """For each element True, False, or which threads have stored to it."""
         self.flight: dict[int, int] = {}
         """The asynchronous operation that an element is in the hands of."""
+        self.last_put = 0
+        """The number of the last store, among those of the gang."""
 
     def put(self, at: int, value: Any, mask: Mask) -> None:
         """Store to one element, in the threads of the mask."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..codegen.cuda_vector import SHARED_ALIGN
+from ..instructions.copies_numpy import ended
 from ..instructions.meeting import Meetings, Waiting
 from ..ir.matrix import is_fragment
 from ..ir.stmt import Buffer, Stmt
@@ -65,6 +67,7 @@ class Run:
         inside = np.arange(self.blocks * self.lanes) % self.lanes
         self.live_lane = inside < self.block_threads
         self.warp_threads = self.live_lane.reshape(-1, WARP).sum(axis=1)
+        self._end = 0
         self._ended = np.zeros(self.blocks, np.int64)
 
     @staticmethod
@@ -83,9 +86,19 @@ class Run:
             of_warp = buffer.scope == "warp" or is_fragment(buffer)
             instances = self.blocks * (self.shape.warps if of_warp else 1)
             known = self._memories[buffer] = Memory(buffer, WARPS if of_warp else BLOCK, count, instances)
+            known.address = self._place(buffer, known.data.itemsize * count)
             if self.watches and not is_fragment(buffer):
                 known.watch(self.lanes, also_read=True)
         return known
+
+    def _place(self, buffer: Buffer, size: int) -> int:
+        """Return where in a block's memory a buffer begins."""
+        if not buffer.is_shared:
+            return 0
+        align = max(SHARED_ALIGN, buffer.align)
+        start = -(-self._end // align) * align
+        self._end = start + size
+        return start
 
     def gang(self, own: Array) -> Gang:
         """Return the gang of those threads, numbered from the first of these blocks on, with what all know."""
@@ -109,6 +122,7 @@ class Run:
             step = self.program.body
             for _ in step.run(gang, gang.live) if step.waits else _done(step.run(gang, gang.live)):
                 pass
+            ended(gang)
             return
         gangs = [self.gang(np.arange(first, first + WARP)) for first in range(0, total, WARP)]
         gangs = [gang for gang in gangs if gang.live is None or gang.live.any()]
@@ -140,6 +154,7 @@ class Run:
                 waiting[one] = found
                 continue
             going.remove(one)
+            ended(gang)
             self._ended[gang.block[0]] += len(gang.lanes_of(gang.live))
             self.meetings.ended(gang)
         while self.flights.land_one():
@@ -186,6 +201,11 @@ class Run:
         """Count instructions of warps."""
         if self.counters is not None:
             self.counters.instruction(name, times)
+
+    def multiplied(self, warps: int, flops: int) -> None:
+        """Count matrix instructions of warps, each of so many multiplications and additions."""
+        if self.counters is not None:
+            self.counters.matrix(warps, flops)
 
     def count(self, g: Gang, site: Any, memory: Memory, found: Any, vector: bool, verb: str) -> None:
         """Count the requests of an access."""

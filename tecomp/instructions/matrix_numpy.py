@@ -1,0 +1,197 @@
+"""What the matrix instructions of a warp do in the simulator: on fragments (wmma), and on registers (mma, ldmatrix)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..ir.matrix import MATRIX_CALLS, Instruction
+from .copies_numpy import aligned
+from .ldmatrix import MATRIX_MOVES, ROW_BYTES, MatrixMove
+from .matrix_values import multiply_add
+from .mma import MMA
+
+WARP: Final = 32
+
+
+def warps_at(g: Any, site: Any, mask: Any) -> Any:
+    """Return the first lane of each warp that comes to an instruction; report one that is not whole."""
+    active = np.zeros(g.size, np.bool_)
+    active[g.lanes_of(mask)] = True
+    rows = active.reshape(-1, WARP)
+    some, whole = rows.any(axis=1), rows.all(axis=1)
+    if (some & ~whole).any():
+        warp = int(np.flatnonzero(some & ~whole)[0])
+        here, absent = int(rows[warp].argmax()), int((~rows[warp]).argmax())
+        because = f"thread ({g.name(warp * WARP + here)}) comes to it, lane {absent} of its warp does not"
+        g.run.report("divergence", "an instruction of a warp diverges", because, site.stmt)
+    return np.flatnonzero(some) * WARP
+
+
+def gather(g: Any, place: Any, flat: Any, lane: Any) -> Any:
+    """Return the elements `flat` of a memory, each read by a thread; zero outside of it."""
+    found = g.elements(place.site, place.memory, flat.ravel(), lane.ravel(), "reads")
+    g.checked_read(place.site, place.memory, found, verb="matrix load")
+    values = np.zeros(flat.size, place.memory.data.dtype)
+    values[slice(None) if found.at is None else found.at] = place.memory.data[found.x]
+    return values.reshape(flat.shape)
+
+
+def scatter(g: Any, place: Any, flat: Any, lane: Any, values: Any) -> None:
+    """Store to the elements `flat` of a memory, each by a thread."""
+    found = g.elements(place.site, place.memory, flat.ravel(), lane.ravel(), "writes")
+    g.checked_write(place.site, place.memory, found, verb="matrix store")
+    place.memory.data[found.x] = values.ravel()[slice(None) if found.at is None else found.at]
+
+
+def _of_warps(g: Any, value: Any, warps: Any) -> Any:
+    """Return what each warp has, as its first lane says."""
+    return np.broadcast_to(value, (g.size,))[warps].astype(np.int64)
+
+
+def _elements(g: Any, of: Any, number: Any, extents: tuple[int, int], warps: Any) -> tuple[Any, Any]:
+    """Return the elements of one matrix of a fragment, (warps, rows, columns), and who stands for each."""
+    size = extents[0] * extents[1]
+    start = _of_warps(g, of.offset, warps) + _of_warps(g, number, warps) * size
+    flat = start[:, None] + np.arange(size)
+    return flat, warps[:, None] + np.arange(size) % WARP
+
+
+def _memory(g: Any, place: Any, stride: Any, instruction: Instruction, extents: tuple[int, int], warps: Any) -> Any:
+    """Return where the elements of a matrix lie in memory, (warps, rows * columns)."""
+    rows, columns = extents
+    row, column = (part.ravel() for part in np.indices((rows, columns)))
+    step = _of_warps(g, stride, warps)[:, None]
+    further = row * step + column if instruction.layout == "row" else column * step + row
+    return _of_warps(g, place.offset, warps)[:, None] + further
+
+
+def _wmma(instruction: Instruction) -> Callable[..., None]:
+    """Return the meaning of an instruction on fragments."""
+    return {"fill": _fill, "load": _load, "store": _store, "mma": _multiply}[instruction.verb](instruction)
+
+
+def _scope(of: Any) -> str:
+    return of.memory.buffer.scope
+
+
+def _fill(instruction: Instruction) -> Callable[..., None]:
+    def run(g: Any, site: Any, mask: Any, to: Any, number: Any, value: Any) -> None:
+        warps = warps_at(g, site, mask)
+        flat, lane = _elements(g, to, number, instruction.shape.of(_scope(to)), warps)
+        scatter(
+            g, to, flat, lane, np.broadcast_to(np.asarray(value).astype(to.memory.data.dtype).ravel()[:1], flat.shape)
+        )
+
+    return run
+
+
+def _load(instruction: Instruction) -> Callable[..., None]:
+    def run(g: Any, site: Any, mask: Any, to: Any, number: Any, source: Any, stride: Any) -> None:
+        warps, extents = warps_at(g, site, mask), instruction.shape.of(_scope(to))
+        flat, lane = _elements(g, to, number, extents, warps)
+        values = gather(g, source, _memory(g, source, stride, instruction, extents, warps), lane)
+        scatter(g, to, flat, lane, values)
+
+    return run
+
+
+def _store(instruction: Instruction) -> Callable[..., None]:
+    def run(g: Any, site: Any, mask: Any, of: Any, number: Any, target: Any, stride: Any) -> None:
+        warps, extents = warps_at(g, site, mask), instruction.shape.of(_scope(of))
+        flat, lane = _elements(g, of, number, extents, warps)
+        scatter(g, target, _memory(g, target, stride, instruction, extents, warps), lane, gather(g, of, flat, lane))
+
+    return run
+
+
+def _multiply(instruction: Instruction) -> Callable[..., None]:
+    def run(g: Any, site: Any, mask: Any, *operands: Any) -> None:
+        warps = warps_at(g, site, mask)
+        values: list[Any] = []
+        for of, number in zip(operands[2::2], operands[3::2], strict=True):
+            extents = instruction.shape.of(_scope(of))
+            flat, lane = _elements(g, of, number, extents, warps)
+            values.append(gather(g, of, flat, lane).reshape(-1, *extents))
+        d, number = operands[:2]
+        flat, lane = _elements(g, d, number, instruction.shape.of(_scope(d)), warps)
+        m, n, k = instruction.shape
+        g.run.multiplied(len(warps), 2 * m * n * k)
+        scatter(g, d, flat, lane, multiply_add(*values, str(d.memory.buffer.dtype)).reshape(flat.shape))
+
+    return run
+
+
+def registers(place: Any, count: int, size: int) -> Any:
+    """Return `count` registers of each thread from an address on: (threads, count)."""
+    rows = place.memory.rows[int(place.offset) : int(place.offset) + count]
+    return np.stack([np.broadcast_to(row, (size,)) for row in rows], axis=1)
+
+
+def put_registers(g: Any, place: Any, values: Any, mask: Any) -> None:
+    """Give each thread registers: (threads, count)."""
+    g.pending.puts += 1
+    for at in range(values.shape[1]):
+        place.memory.put(int(place.offset) + at, values[:, at], mask)
+    place.memory.last_put = g.pending.puts
+
+
+def checked_registers(g: Any, place: Any, count: int, mask: Any) -> Any:
+    """Return registers, after looking whether each holds something and none is in flight."""
+    for at in range(count):
+        g.load(place.site, np.int32(int(place.offset) + at), mask)
+    return registers(place, count, g.size)
+
+
+def multiply(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, c: Any) -> None:
+    """d = a @ b + c of the warps."""
+    types = (str(place.memory.buffer.dtype) for place in (d, a, b))
+    row = MMA[(site.node.name, *types)]
+    warps = warps_at(g, site, mask)
+    counts = (row.places[name].rows.shape[1] for name in "abc")
+    values = [
+        checked_registers(g, place, count, mask).reshape(-1, WARP, count)
+        for place, count in zip((a, b, c), counts, strict=True)
+    ]
+    g.run.multiplied(len(warps), row.flops)
+    result = row.compute(*values)
+    put_registers(g, d, result.reshape(g.size, -1), mask)
+
+
+def move(row: MatrixMove) -> Callable[..., None]:
+    """Return the meaning of a load or a store of matrices."""
+
+    def run(g: Any, site: Any, mask: Any, first: Any, second: Any) -> None:
+        held, shared = (first, second) if row.is_load else (second, first)
+        warps = warps_at(g, site, mask)
+        lanes = (warps[:, None] + np.arange(row.addressing_lanes)).ravel()
+        aligned(g, site, shared, lanes, ROW_BYTES)
+        item = shared.memory.data.itemsize
+        start = np.broadcast_to(shared.offset, (g.size,))[lanes].astype(np.int64)
+        flat = start[:, None] + np.arange(ROW_BYTES // item)
+        lane = np.broadcast_to(lanes[:, None], flat.shape)
+        per = ROW_BYTES // item
+        kind = held.memory.buffer.dtype.numpy
+        count = row.matrices * 4 // kind.itemsize
+        if row.is_load:
+            rows = gather(g, shared, flat, lane).reshape(-1, row.addressing_lanes, per)
+            found = np.ascontiguousarray(row.gather(rows)).view(kind)
+            whole = np.zeros((g.size, count), kind)
+            whole.reshape(-1, WARP, count)[warps // WARP] = found
+            put_registers(g, held, whole, mask)
+            return
+        given = checked_registers(g, held, count, mask).reshape(-1, WARP, count)[warps // WARP]
+        rows = row.scatter(np.ascontiguousarray(given).view(shared.memory.data.dtype))
+        scatter(g, shared, flat, lane, rows.reshape(flat.shape))
+
+    return run
+
+
+MATRIX_NUMPY: Final[dict[str, Callable[..., Any]]] = {
+    **{name: _wmma(instruction) for name, instruction in MATRIX_CALLS.items()},
+    **{name: move(row) for name, row in MATRIX_MOVES.items()},
+    **{name: multiply for name, *_ in MMA},
+}
+"""What each does."""
