@@ -1,113 +1,24 @@
-"""Counters of what kernels ask of the machine: requests, sectors and wavefronts, instructions, operations."""
+"""Counts what kernels ask of the machine while the simulator runs them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, fields
 from typing import Any, Final
-
-import numpy as np
 
 from ..codegen.cuda_memory import elements
 from ..codegen.cuda_vector import WIDEST
-from ..ir import expr as E
+from .asked import asked, element_bytes, position_in_run
+from .counts import Counts
 from .memory import GLOBAL, WARPS
-from .requests import WARP, Array, Asked, requests, sectors, wavefronts
+from .requests import WARP, distinct, requests, sectors, wavefronts
 from .touched import Touched
-from .work import CONTROL, FLOAT, INTEGER, MEMORY, OTHER, SPECIAL, Work
+from .work import MEMORY, OTHER, Work
 
 _COPIES: Final = ("copy load", "copy store")
+_LOADS: Final = ("load", "copy load")
 _GRANULE: Final = 16
 """What the size of each shared array is rounded up to, in bytes."""
-
-
-@dataclass
-class GlobalTraffic:
-    """Accesses of global memory of one kind: requests of warps, bytes that threads ask for, 32-byte sectors."""
-
-    requests: int = 0
-    bytes: int = 0
-    sectors: int = 0
-
-    @property
-    def sectors_per_request(self) -> float:
-        """Sectors of a request: 4 where the lanes of a warp read 4 bytes each, side by side."""
-        return self.sectors / self.requests if self.requests else 0.0
-
-    @property
-    def efficiency(self) -> float:
-        """Bytes asked for, of those that are moved; above 1 where lanes share them."""
-        return self.bytes / (32 * self.sectors) if self.sectors else 0.0
-
-
-@dataclass
-class SharedTraffic:
-    """Accesses of shared memory of one kind: requests of warps, bytes that threads ask for, wavefronts."""
-
-    requests: int = 0
-    bytes: int = 0
-    wavefronts: int = 0
-    ideal: int = 0
-    """Wavefronts that there would be if no two words were of one bank."""
-
-    @property
-    def conflicts(self) -> int:
-        """Wavefronts beyond the ideal."""
-        return self.wavefronts - self.ideal
-
-    @property
-    def wavefronts_per_request(self) -> float:
-        """Wavefronts of a request: 1 without conflicts, of accesses of 4 bytes."""
-        return self.wavefronts / self.requests if self.requests else 0.0
-
-
-@dataclass
-class Counts:
-    """What one kernel did, in all its launches."""
-
-    launches: int = 0
-    blocks: int = 0
-    threads: int = 0
-    """Of a block."""
-    shared: int = 0
-    """Bytes of shared memory of a block."""
-    global_load: GlobalTraffic = field(default_factory=GlobalTraffic)
-    global_store: GlobalTraffic = field(default_factory=GlobalTraffic)
-    global_atomic: GlobalTraffic = field(default_factory=GlobalTraffic)
-    global_copy: GlobalTraffic = field(default_factory=GlobalTraffic)
-    """Of asynchronous copies, from and to."""
-    shared_load: SharedTraffic = field(default_factory=SharedTraffic)
-    shared_store: SharedTraffic = field(default_factory=SharedTraffic)
-    shared_atomic: SharedTraffic = field(default_factory=SharedTraffic)
-    shared_copy: SharedTraffic = field(default_factory=SharedTraffic)
-    l2_sectors: int = 0
-    """Sectors that blocks get from L2, what a block reads again left out, or write there."""
-    dram_read: int = 0
-    dram_written: int = 0
-    """Bytes of the different sectors that a launch reads or writes."""
-    instructions: Counter[str] = field(default_factory=Counter[str])
-    """Of warps, by class: float, integer, special, memory, control, other."""
-    named: Counter[str] = field(default_factory=Counter[str])
-    """Of warps, by name: barrier, warp barrier, fence, shuffle, vote, ..."""
-    flops: Counter[str] = field(default_factory=Counter[str])
-    """By type; a fused multiplication and addition is 2."""
-    matrix: int = 0
-    """Matrix instructions of warps."""
-    matrix_flops: Counter[str] = field(default_factory=Counter[str])
-    """By the type of the factors."""
-
-    def add(self, other: Counts, scale: float) -> None:
-        """Add what was counted in some of the blocks of a launch, `scale` times."""
-        for one in fields(self):
-            mine, more = getattr(self, one.name), getattr(other, one.name)
-            if isinstance(mine, Counter):
-                mine.update({name: round(count * scale) for name, count in more.items()})
-            elif isinstance(mine, (GlobalTraffic, SharedTraffic)):
-                for part in fields(mine):
-                    total = getattr(mine, part.name) + round(getattr(more, part.name) * scale)
-                    setattr(mine, part.name, total)
-            elif one.name not in ("launches", "blocks", "threads", "shared"):
-                setattr(self, one.name, mine + round(more * scale))
+_WAVEFRONT: Final = 128
+"""Bytes."""
 
 
 class Counters:
@@ -181,22 +92,25 @@ class Counters:
         """Count the requests of an access: load, store, atomic, or what an asynchronous copy does."""
         if memory.owner == WARPS or not len(found.x):
             return
-        size = memory.data.itemsize * (memory.data.shape[1] if memory.data.ndim == 2 else 1)
-        asked = _asked(g, site, memory, found, vector, size)
-        space, kind = "global" if memory.owner == GLOBAL else "shared", "copy" if verb in _COPIES else verb
-        traffic = getattr(self._now, f"{space}_{kind}")
-        count = requests(asked)
+        space = "global" if memory.owner == GLOBAL else "shared"
+        traffic = getattr(self._now, f"{space}_{'copy' if verb in _COPIES else verb}")
+        size = element_bytes(memory)
+        found_requests = asked(site, memory, found, vector)
+        bulk = verb in _COPIES and int(position_in_run(found.lane).max()) * size >= WIDEST
+        count = len(distinct(found.lane)) if bulk else requests(found_requests)
         traffic.requests += count
         traffic.bytes += len(found.x) * size
         if verb not in _COPIES:
             self._now.instructions[MEMORY] += count
-        is_load = verb in ("load", "copy load")
-        if space == "shared":
-            taken = wavefronts(asked, is_load)
+        if space == "global":
+            took = sectors(found_requests)
+            traffic.sectors += took
+            blocks = g.threads[found_requests.thread] // g.run.lanes
+            self._touched.add(memory, found_requests.address, blocks, verb in _LOADS, took)
+        elif bulk:
+            traffic.wavefronts += -(-len(found.x) * size // _WAVEFRONT)
+            traffic.ideal += -(-len(found.x) * size // _WAVEFRONT)
+        else:
+            taken = wavefronts(found_requests, verb in _LOADS)
             traffic.wavefronts += taken.all
             traffic.ideal += taken.ideal
-            return
-        took = sectors(asked)
-        traffic.sectors += took
-        lane = asked.request // WARP  # noqa: F841
-        self._touched.add(memory, asked.address, asked.block, is_load, took)

@@ -30,6 +30,7 @@ from ..ir.stmt import Stmt
 from ..ir.visit import walk
 from . import values
 from .site import Site, Sites
+from .work import work
 
 _INFIX: Final[dict[type[Expr], str]] = {
     E.Add: "+", E.Sub: "-", E.Mul: "*", E.Div: "/", E.FloorDiv: "//", E.FloorMod: "%",
@@ -72,6 +73,8 @@ class ExprSource:
         self.scope: dict[str, Any] = dict(_GLOBALS)
         self.lines: list[str] = []
         self.depth, self.serial, self.mask = 1, 0, "m0"
+        self.written: dict[str, list[Expr]] = {}
+        """What is evaluated under each mask."""
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -100,6 +103,7 @@ class ExprSource:
             stack.pop()
             if node not in done:
                 done[node] = _WRITE[type(node)](self, node, done)
+                self.written.setdefault(self.mask, []).append(node)
         return done[root]
 
     def named(self, text: str) -> str:
@@ -107,6 +111,12 @@ class ExprSource:
         name = self.fresh()
         self.line(f"{name} = {text}")
         return name
+
+    def count(self) -> None:
+        """Write what counts the operations under the present mask."""
+        done = work(self.written.pop(self.mask, []), self.stmt)
+        if any(done):
+            self.line(f"if g.run.counters is not None: g.run.counters.work(g, {self.constant(done)}, {self.mask})")
 
     def site(self, node: Any) -> str:
         """Return the name of the place in the program that an access is."""
@@ -150,6 +160,7 @@ class ExprSource:
         self.line(f"if {mask} is not False:")
         self.depth, self.mask = self.depth + 1, mask
         self.line(f"{name} = {self.value(node, done)}")
+        self.count()
         self.depth, self.mask = self.depth - 1, outside
 
     def negation(self, node: E.Not, done: dict[Expr, str]) -> str:
@@ -217,6 +228,7 @@ class ExprSource:
     def function_of(self, roots: list[Expr]) -> Compiled:
         """Return the function that gives the values of `roots`: one alone, or a tuple of several."""
         names = [self.value(root) for root in roots]
+        self.count()
         result = names[0] if len(names) == 1 else f"({', '.join(names)},)"
         source = "\n".join(["def value(g, m0):", *self.lines, f"    return {result}"])
         exec(compile(source, "<simulated expression>", "exec"), self.scope)

@@ -98,7 +98,7 @@ class SimFunction:
 
         def alloc(dtype: str, count: int, zero: bool = False) -> Memory:
             memory = memories.temporary(dtype, count)
-            if zero:
+            if zero or options.blocks is not None:  # what blocks that do not run would have written
                 memory.marks = None
             return memory
 

@@ -29,6 +29,7 @@ from .instructions import BETWEEN_WARPS, WAITING, meaning
 from .memory import Registers
 from .site import Sites
 from .values import Mask, both
+from .work import turn
 
 
 class Step(NamedTuple):
@@ -89,6 +90,7 @@ class Program:
             raise InternalError(f"a {stmt.kind.value} loop in a kernel", "a pass should have lowered it", ir=repr(stmt))
         bounds = self.value(stmt, stmt.min, make.add(stmt.min, stmt.extent))
         slot, kind, body = self.slots[stmt.var], stmt.var.dtype.numpy.type, self.block(stmt.body)
+        turned = turn(stmt)
 
         def iterations(g: Gang, mask: Mask) -> Iterator[Mask]:
             first, end = bounds(g, mask)
@@ -96,12 +98,14 @@ class Program:
                 for number in range(int(first), int(end)):
                     g.run.step(stmt)
                     g.v[slot] = kind(number)
+                    g.run.turned(g, turned, mask)
                     yield mask
                 return
             var = np.broadcast_to(np.asarray(first), (g.size,))
             while (going := both(mask, var < end)) is not False:
                 g.run.step(stmt)
                 g.v[slot] = var
+                g.run.turned(g, turned, going)
                 yield going
                 var = var + kind(1)
 

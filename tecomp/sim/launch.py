@@ -60,6 +60,8 @@ class Launch:
         try:
             with np.errstate(all="ignore"):
                 for numbers in self._groups(apart):
+                    if self.counters is not None:
+                        self.counters.ran(len(numbers))
                     Run(self, numbers, apart).go()
         except Stopped:
             pass

@@ -32,13 +32,26 @@ Array = np.ndarray[Any, Any]
 
 
 class Asked(NamedTuple):
-    """Requests: for each lane that takes part in one its number, the lane in its warp, and the address of its first
-    byte. Each has `width` bytes, and its address is a multiple of them."""
+    """Requests: what threads ask for at once, `width` bytes each, at a multiple of these."""
 
-    request: Array
-    lane: Array
+    thread: Array
+    """Who asks, of a gang whose first thread is the first of a warp."""
+    instruction: Array | int
+    """By which of the instructions that the access is."""
     address: Array
+    """Of the first byte."""
     width: int
+
+    @property
+    def request(self) -> Array:
+        """The number of the request of each: one for each warp and instruction."""
+        several = int(np.max(self.instruction)) + 1
+        return self.thread // WARP * several + self.instruction
+
+    @property
+    def lane(self) -> Array:
+        """The lane of each in its warp."""
+        return self.thread % WARP
 
 
 class Wavefronts(NamedTuple):
@@ -68,7 +81,7 @@ def requests(asked: Asked) -> int:
 
 def wavefronts(asked: Asked, is_load: bool) -> Wavefronts:
     """Return the wavefronts that the requests take of shared memory."""
-    if not len(asked.request):
+    if not len(asked.thread):
         return Wavefronts(0, 0)
     group = _groups(asked, is_load)
     word = asked.address // WORD

@@ -207,6 +207,11 @@ class Run:
         if self.counters is not None:
             self.counters.matrix(warps, flops)
 
+    def turned(self, g: Gang, work: Any, mask: Any) -> None:
+        """Count a turn of a loop."""
+        if self.counters is not None:
+            self.counters.work(g, work, mask)
+
     def count(self, g: Gang, site: Any, memory: Memory, found: Any, vector: bool, verb: str) -> None:
         """Count the requests of an access."""
         if self.counters is not None:

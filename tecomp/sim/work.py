@@ -1,8 +1,8 @@
 """What evaluating an expression costs: instructions of a warp by class, and floating-point operations of a thread.
 
-The count is of the program as it is printed: one instruction for an operation, one for a multiplication and the addition
-that its product goes to, and each operation once in a statement. The compiler of the GPU makes more of some (a division
-by a variable), and fewer of others (offsets that loops have in common); operations on floats are as they stand.
+The count is of the program as it is printed: one instruction for an operation, one for a multiplication and the
+addition that its product goes to, and each operation once in a statement. The compiler of the GPU makes more of some (a
+division by a variable), and fewer of others (offsets that loops have in common); operations on floats are as they stand.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ shuffles, matrix instructions."""
 class Work(NamedTuple):
     """What is done each time: instructions of a warp by class, operations of a thread by type."""
 
-    instructions: dict[str, int]
-    flops: dict[str, int]
+    instructions: tuple[tuple[str, int], ...]
+    flops: tuple[tuple[str, int], ...]
 
 
 _ONE_FLOP: Final = (E.Add, E.Sub, E.Mul, E.Div)
@@ -45,28 +45,28 @@ _NO_FLOP: Final = _PLAIN_MATHS - {"fma"} | _FREE_MATHS
 
 
 def work(nodes: Iterable[Expr], stmt: Stmt) -> Work:
-    """Return what evaluating these nodes, each by itself, and then doing `stmt` costs."""
+    """Return what evaluating these nodes, each once and by itself, and then doing `stmt` costs."""
     instructions: Counter[str] = Counter()
     flops: Counter[str] = Counter()
-    together = list(nodes)
-    products = {node for node in together if isinstance(node, E.Mul) and node.dtype.is_float}
+    together = list(dict.fromkeys(nodes))
+    products = {node for node in together if isinstance(node, E.Mul)}
     for node in together:
         instructions[_class_of(node)] += node.dtype.lanes
         flops[str(_operands(node).element)] += _flops(node)
         if isinstance(node, (E.Add, E.Sub)) and (fused := products & {node.a, node.b}):
             products.discard(next(iter(fused)))
-            instructions[FLOAT] -= node.dtype.lanes
+            instructions[_class_of(node)] -= node.dtype.lanes
     if isinstance(stmt, If):
         instructions[CONTROL] += 1
     del instructions[""]
-    return Work(dict(instructions), {dtype: count for dtype, count in flops.items() if count})
+    return Work(*(tuple((name, count) for name, count in sums.items() if count) for sums in (instructions, flops)))
 
 
 def turn(stmt: For) -> Work:
     """Return what each turn of a loop costs beside its body: an addition, a comparison and a branch, or nothing."""
     if stmt.kind is LoopKind.UNROLLED:
-        return Work({}, {})
-    return Work({INTEGER: 2, CONTROL: 1}, {})
+        return Work((), ())
+    return Work(((INTEGER, 2), (CONTROL, 1)), ())
 
 
 def _operands(node: Expr) -> DType:
