@@ -15,17 +15,17 @@ from tecomp_runtime.errors import LaunchError
 from tests.codegen.cuda_programs import HOPPER, compiles, flat
 from tests.goldens import Golden
 
-COPY = """
+_COPY = """
     def copy(A: f16[m, n], B: out[f16[m, n]]) -> device:
-        with launch(blockIdx_x=(n + 63) // 64, threadIdx_x=32):
-            S = alloc(f16[2, 32, 64], 'shared')
+        with launch(blockIdx_x=(n + {width} - 1) // {width}, threadIdx_x=32):
+            S = alloc(f16[2, 32, {width}], 'shared')
             bar = alloc(u64[1], 'shared')
             if threadIdx_x == 0:
                 mbarrier_init(address(bar[0], 'w'), 1)
                 fence_mbarrier_init()
                 for k in range(2):
                     tensor_load_2d(address(S[k, 0, 0], 'w'), address(A, 'r'), address(bar[0], 'rw'), {box})
-                mbarrier_arrive_expect_tx(address(bar[0], 'rw'), 8192)
+                mbarrier_arrive_expect_tx(address(bar[0], 'rw'), {bytes})
             barrier_block()
             mbarrier_wait(address(bar[0], 'rw'), 0)
             if threadIdx_x == 0:
@@ -33,7 +33,16 @@ COPY = """
                     tensor_store_2d(address(B, 'w'), address(S[k, 0, 0], 'r'), {box})
                 bulk_commit()
                 bulk_wait(0)
-""".replace("{box}", "128, 64, 32, blockIdx_x * 64, k * 32")
+"""
+
+
+def copy_program(width: int, swizzle: int) -> str:
+    """Return the program that copies up to 64 rows of a matrix in boxes of 32 rows, so wide and swizzled."""
+    box = f"{swizzle}, {width}, 32, blockIdx_x * {width}, k * 32"
+    return _COPY.format(width=width, box=box, bytes=width * 128)
+
+
+COPY = copy_program(64, 128)
 
 
 def test_a_launch_passes_maps(golden: Golden) -> None:
