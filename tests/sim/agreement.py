@@ -9,11 +9,10 @@ under each tool. Whoever has another verdict than the others stands in the table
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import tecomp
@@ -85,8 +84,7 @@ def main() -> int:
     cases = [case for case in CORPUS if case.name.startswith(given.only)]
     found = tools_verdicts(cases, given.jobs)
     found += [(case, "", "", "") for case in cases if case.fault and not case.tool]
-    with ProcessPoolExecutor(given.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        own = dict(zip((case.name for case in cases), pool.map(simulated, cases), strict=True))
+    own = {case.name: simulated(case) for case in cases}
     verdicts = [Verdict(*one, own[one[0].name]) for one in found]
     _print(verdicts)
     agreed = sum(verdict.agrees for verdict in verdicts)

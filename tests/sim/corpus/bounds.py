@@ -122,10 +122,10 @@ CASES: list[Case] = [
                 if i + 1 < m and j + LAST < n:
                     B[i, j] = A[i, j + 1] + A[i, j]
         """,
-        given(floats(10, 33), zeros(10, 33)), "bounds", "",  # the wrong one reads the next row's first element: inside, for all who see offsets
+        given(floats(10, 33), zeros(10, 33)), "bounds", "",
         lambda a, _: np.pad(a[:-1, 1:] + a[:-1, :-1], ((0, 1), (0, 1))),
         LAST=("1", "0"),
-    )[:1],
+    )[:1],  # the wrong one reads the next row's first element, which is inside for all who see offsets
     *twins(
         "a_step_too_many",
         """

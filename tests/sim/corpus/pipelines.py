@@ -68,16 +68,18 @@ _RING = """
             for k in range(6):
                 if t < 64:
                     if 2 <= k:
-                        EMPTY
+                        mbarrier_wait(address(empty[k % 2], 'rw'), (k // 2 + 1) % 2)
                     S[k % 2, t] = A[k, t]
                     mbarrier_arrive(address(full[k % 2], 'rw'))
                 else:
                     mbarrier_wait(address(full[k % 2], 'rw'), k // 2 % 2)
+                    EARLY
                     total = total + S[k % 2, 127 - t]
-                    mbarrier_arrive(address(empty[k % 2], 'rw'))
+                    LATE
             if 64 <= t:
                 B[t - 64] = total
 """
+_EMPTY = "mbarrier_arrive(address(empty[k % 2], 'rw'))"
 _BULK = """
     def bulk(A: f32[256], B: out[f32[256]]) -> device:
         with launch(threadIdx_x=256) as t:
@@ -167,7 +169,7 @@ CASES: list[Case] = [
     ),
     *twins(
         "full_and_empty", _RING, given(floats(6, 64), zeros(64)), "race", "racecheck", _total,
-        EMPTY=("mbarrier_wait(address(empty[k % 2], 'rw'), (k // 2 + 1) % 2)", "pass"),
+        EARLY=("pass", _EMPTY), LATE=(_EMPTY, "pass"),
     ),
     *twins(
         "bulk_copy", _BULK, given(floats(256), zeros(256)), "race", "racecheck", _reversed,
