@@ -71,6 +71,9 @@ class Arguments:
         for at, align in self._aligned:
             if values[at] % align:
                 self._refuse_alignment(at, values[at])
+        self._check_shared_memory(values, known, args)
+
+    def _check_shared_memory(self, values: list[Any], known: _Known, args: tuple[Any, ...]) -> None:
         for a, low, high, b, other_low, other_high in known.pairs:
             if values[a] + low < values[b] + other_high and values[b] + other_low < values[a] + high:
                 self._check_shared(a, b, args)

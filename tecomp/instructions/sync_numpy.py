@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .meeting import meet, mbarrier_at
+from .meeting import Waiting, mbarrier_at, meet
 
 Waits = Generator[Any, None, None]
 WARP: Final = 32
@@ -145,16 +145,24 @@ def mbarrier_init(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
         g.run.meetings.mbarrier_init(key, int(np.broadcast_to(count, (g.size,))[lane]), at.memory.place(key[1]))
 
 
-def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> None:
-    """Arrive: what the thread has done is known to who waits for the phase."""
+def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> Waits:
+    """Arrive: what the thread has done is known to who waits for the phase. Other warps may go first then."""
     for lane, key in mbarrier_at(g, site, mask, at):
         g.run.meetings.mbarrier(key).arrive(g, lane)
+    yield from turn(g, site)
 
 
-def mbarrier_arrive_expect_tx(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
+def turn(g: Any, site: Any) -> Waits:
+    """Let other warps go on before this one does."""
+    if g.run.apart:
+        yield Waiting(lambda: True, "its turn", site, g)
+
+
+def mbarrier_arrive_expect_tx(g: Any, site: Any, mask: Any, at: Any, count: Any) -> Waits:
     """Arrive, and make the phase last until that many bytes have come too."""
     for lane, key in mbarrier_at(g, site, mask, at):
         g.run.meetings.mbarrier(key).arrive(g, lane, int(np.broadcast_to(count, (g.size,))[lane]))
+    yield from turn(g, site)
 
 
 def mbarrier_wait(g: Any, site: Any, mask: Any, at: Any, parity: Any) -> Waits:
@@ -191,6 +199,7 @@ SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
 """What each does."""
 WAITING: Final = frozenset(
     ("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait")
+    + ("mbarrier_arrive", "mbarrier_arrive_expect_tx")
 )
 """Those whose meaning is a generator."""
 BETWEEN_WARPS: Final = frozenset(

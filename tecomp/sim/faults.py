@@ -12,17 +12,18 @@ from ..location import Location
 
 KINDS: Final = {
     "race": "a barrier, or an atomic update, between the two",
+    "async": "a wait for the asynchronous operation, before what it touches is used",
     "bounds": "indices inside, or a guard around the access",
-    "uninitialised": "a store before it",
-    "divergence": "the barrier outside the condition, so that all threads come to it",
-    "deadlock": "an arrival for each wait: counts, bytes and phases that agree",
     "misaligned": "an address that is a multiple of what the instruction moves",
+    "divergence": "the barrier outside the condition, so that all threads come to it",
     "undefined": "operands for which the operation is defined",
+    "uninitialised": "a store before it",
+    "deadlock": "an arrival for each wait: counts, bytes and phases that agree",
     "limit": "a larger bound, tecomp.sim.options(steps=...), if the program does end",
     "atomic": "integers, or a reduction whose order is fixed",
-    "async": "a wait for the asynchronous operation, before what it touches is used",
 }
-"""Every kind of fault, with what would be right."""
+"""Every kind of fault, with what would be right. A cause stands before what it may bring about."""
+_RANKS: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
 class Fault(NamedTuple):
@@ -47,15 +48,15 @@ class Fault(NamedTuple):
 class SimulationFault(TecompError, RuntimeError):
     """The program does something that a GPU answers with a wrong result, a hang or an error.
 
-    `kind` is that of the first fault (race, bounds, uninitialised, divergence, deadlock, misaligned, undefined, limit,
-    atomic, async), and `faults` are all that were found before the simulator stopped.
+    `faults` are all that were found before the simulator stopped, causes before what they bring about, and `kind` is
+    that of the first: race, async, bounds, misaligned, divergence, undefined, uninitialised, deadlock, limit, atomic.
     """
 
     def __init__(self, kernel: str, faults: Sequence[Fault]) -> None:
-        self.kernel, self.faults = kernel, tuple(faults)
-        first = faults[0]
+        self.kernel, self.faults = kernel, tuple(sorted(faults, key=lambda fault: _RANKS[fault.kind]))
+        first, *others = self.faults
         self.kind = first.kind
-        more = [f"also {other.what}{_at(other)}: {other.because}" for other in faults[1:]]
+        more = [f"also {other.what}{_at(other)}: {other.because}" for other in others]
         super().__init__(
             f"{kernel}: {first.what}",
             because="\n           ".join([first.because, *more]),

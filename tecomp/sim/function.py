@@ -24,7 +24,7 @@ from ..ir.func import Func
 from ..ir.stmt import Buffer, Launch
 from ..ir.visit import walk
 from ..target import Target
-from .clock import Ticker
+from .clock import Array, Ticker
 from .kernel import Program
 from .launch import Launch as Running
 from .memory import GLOBAL, Memory
@@ -61,6 +61,30 @@ def programs(func: Func, target: Target) -> dict[str, Program]:
     return {kernel.name: Program(launch, kernel) for launch, kernel in named}
 
 
+class _Arguments(Arguments):
+    """Arguments in the simulator's memory: an array lies as far behind an aligned address as it does in its owner.
+
+    NumPy aligns arrays to 16 bytes, a GPU's allocator to 256.
+    """
+
+    def _check_addresses(self, values: list[Any], known: Any, args: tuple[Any, ...]) -> None:
+        placed = [
+            behind(arg) if isinstance(arg, np.ndarray) else value for arg, value in zip(args, values, strict=False)
+        ]
+        for at, align in self._aligned:
+            if placed[at] % align:
+                self._refuse_alignment(at, placed[at])
+        super()._check_shared_memory(values, known, args)
+
+
+def behind(array: Array) -> int:
+    """Return how many bytes an array lies behind the start of the memory that it is a part of."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+
+
 class SimFunction:
     """A function that the simulator runs, called with NumPy arrays and numbers."""
 
@@ -69,7 +93,7 @@ class SimFunction:
             raise InternalError("an artifact for cuda-sim without its program")
         self._artifact = artifact
         self._functions = found(artifact, functions)
-        self._arguments = Arguments(artifact.signature, "cpu")
+        self._arguments = _Arguments(artifact.signature, "cpu")
         self._host = host_part(artifact.name, artifact.host)
         self._programs = programs(artifact.program, artifact.machine)
 
@@ -121,15 +145,18 @@ class _Memories:
 
     def _placed(self, memory: Memory) -> Memory:
         memory.address = self._end
-        self._end += -(-max(memory.data.nbytes, 1) // _ALIGN) * _ALIGN
+        self._end += -(-max(memory.data.nbytes, 1) // _ALIGN) * _ALIGN + _ALIGN
         return memory
 
     def of(self, param: Any, value: Any) -> Any:
         """Return an array that was given as a memory; a number as it is."""
         if not isinstance(param, Buffer):
             return value
-        flat = _flat(self._views[value], param)
-        return self._placed(Memory(param, GLOBAL, len(flat), 1, flat))
+        view = self._views[value]
+        flat = _flat(view, param)
+        memory = self._placed(Memory(param, GLOBAL, len(flat), 1, flat))
+        memory.address += behind(view.owner) % _ALIGN if isinstance(view.owner, np.ndarray) else 0
+        return memory
 
     def temporary(self, dtype: str, count: int) -> Memory:
         """Return fresh memory, which holds nothing yet."""

@@ -117,6 +117,8 @@ class Gang:
                 self.run.count_uniform(self, site, memory, index, mask)
                 return memory.data[index] if memory.data.ndim == 1 else memory.data[index][None, :]
         found = self.located(site, memory, index, mask, "reads")
+        if site.align:
+            self._aligned(site, memory, found, index, "reads")
         self.checked_read(site, memory, found, np.ndim(index) == 2)
         value = memory.data[found.x]
         lanes = memory.buffer.dtype.lanes if np.ndim(index) < 2 else index.shape[1]
@@ -154,6 +156,8 @@ class Gang:
             memory.last_put = self.pending.puts
             return
         found = self.located(site, memory, index, mask, "writes")
+        if site.align:
+            self._aligned(site, memory, found, index, "writes")
         self.checked_write(site, memory, found, np.ndim(index) == 2)
         if memory.data.ndim == 2:
             rows = np.broadcast_to(value, (self.size, memory.data.shape[1]))
@@ -187,6 +191,17 @@ class Gang:
             conflict = memory.shadow.write(self.run.clock, x, threads, epochs, site.number, atomic)
             if conflict is not None:
                 self._race(site, memory, found, conflict, "updates" if atomic else "writes")
+
+    def _aligned(self, site: Site, memory: Memory, found: Located, index: Any, verb: str) -> None:
+        """Report vectors that are moved together and are not at a multiple of what is moved at once."""
+        item = memory.data.itemsize
+        first = found.x if found.at is None else found.x[found.at % index.shape[1] == 0]
+        first = first[:: index.shape[1]] if found.at is None else first
+        wrong = np.flatnonzero((memory.address + first * item) % site.align)
+        if len(wrong):
+            what = f"'{memory.place(int(first[wrong[0]]))}' is not at a multiple of {site.align} bytes"
+            because = f"a thread {verb} {site.align} bytes there at once"
+            self.run.report("misaligned", what, because, site.stmt, len(wrong))
 
     def place(self, site: Site, offset: Any) -> Place:
         """Return an address."""

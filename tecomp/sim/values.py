@@ -79,7 +79,7 @@ def cast(old: DType, new: DType) -> Callable[[Any], Any]:
     if new == "bfloat16" and old in _EXACT_IN_DOUBLE:
         return _bfloat16
     if new == "bfloat16" and old in ("int64", "uint64"):
-        return lambda value: _bfloat16_of_wide(value)
+        return _bfloat16_of_wide
     if new == "float16" and old.is_integer:
         return lambda value: np.asarray(value).astype(np.float32).astype(np.float16)[()]
     kind = new.numpy
@@ -117,7 +117,7 @@ def _bfloat16(value: Any) -> Any:
 def _bfloat16_of_wide(value: Any) -> Any:
     """Round a 64-bit integer once: what lies below its upper bits decides only whether something was lost."""
     whole = np.asarray(value)
-    low = whole & whole.dtype.type(0x7FF)
+    low = whole & whole.dtype.type(0xFFF)
     large = np.abs(whole.astype(np.float64)) >= 2.0**52
-    sticky = (whole - low) | (low != 0).astype(whole.dtype) * whole.dtype.type(0x400)
+    sticky = (whole - low) | (low != 0).astype(whole.dtype) * whole.dtype.type(0x800)
     return _bfloat16(np.where(large, sticky, whole).astype(np.float64))

@@ -1,8 +1,8 @@
 """What evaluating an expression costs: instructions of a warp by class, and floating-point operations of a thread.
 
 The count is of the program as it is printed: one instruction for an operation, one for a multiplication and the
-addition that its product goes to, and each operation once in a statement. The compiler of the GPU makes more of some (a
-division by a variable), and fewer of others (offsets that loops have in common); operations on floats are as they stand.
+addition that its product goes to, and each operation once in a statement. The compiler of the GPU makes more of some
+(a division by a variable), and fewer of others (offsets that loops share); operations on floats are as they stand.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def cpu(request: pytest.FixtureRequest) -> Ready:
     return partial(Program, request.param)
 
 
-@pytest.fixture(params=["device", "nvrtc", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=["device", "nvrtc", "simulator", "apart", pytest.param("gpu", marks=pytest.mark.gpu)])
 def cuda(request: pytest.FixtureRequest) -> Ready:
     """Return `cuda(schedule, args)`: a Program as CUDA."""
     return partial(Program, request.param)

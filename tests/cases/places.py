@@ -4,6 +4,8 @@ llvm         the compiled function
 interpreter  the loop program
 device       the program that CUDA is printed from, its blocks and threads run by the interpreter
 nvrtc        the CUDA text, compiled and not run
+simulator    the program that CUDA is printed from, all its threads at once, with every fault reported
+apart        the same, each warp by itself, in an order of its own
 gpu          the CUDA text on a GPU
 """
 
@@ -16,10 +18,12 @@ from typing import Any
 import numpy as np
 
 import tecomp
+from tecomp import sim
 from tecomp.ir import interpret
 from tests.differential.guards import GUARD, Guarded
 
 CUDA = "cuda -arch=sm_90a"
+SIMULATOR = "cuda-sim -arch=sm_90a"
 
 
 class Program:
@@ -88,6 +92,21 @@ def _nvrtc(schedule: Any, args: Sequence[Any]) -> Run:
     return None
 
 
+def _simulator(schedule: Any, args: Sequence[Any]) -> Run:
+    module = tecomp.build(schedule, args, target=SIMULATOR)
+    return lambda given: module(*_arrays(given))
+
+
+def _apart(schedule: Any, args: Sequence[Any]) -> Run:
+    module = tecomp.build(schedule, args, target=SIMULATOR)
+
+    def run(given: list[Any]) -> None:
+        with sim.options(warps="apart", seed=1):
+            module(*_arrays(given))
+
+    return run
+
+
 def _gpu(schedule: Any, args: Sequence[Any]) -> Run:
     module, cupy = tecomp.build(schedule, args, target="cuda"), importlib.import_module("cupy")
 
@@ -123,5 +142,7 @@ _MAKERS: Mapping[str, Callable[[Any, Sequence[Any]], Run]] = {
     "interpreter": _interpreter,
     "device": _device,
     "nvrtc": _nvrtc,
+    "simulator": _simulator,
+    "apart": _apart,
     "gpu": _gpu,
 }

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import tecomp
+from tecomp import sim
 from tecomp.errors import UnsupportedError
 from tecomp.ir import expr as E
 from tecomp.ir.evaluate import ExecutionError
@@ -86,6 +87,14 @@ def test_interpreter(seed: int) -> None:
     case = lowered(seed)
     for func in (case.loops, case.device, case.flat):
         check(f"{func.level.value} of {case.note}", case.program, lambda *arrays, func=func: interpret(func, *arrays))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_simulator(seed: int) -> None:
+    """The simulator gives what NumPy does and reports nothing; of every third seed each warp runs by itself."""
+    legal = legal_case(seed, random_gpu_schedule, lambda s, args: tecomp.build(s, args, target="cuda-sim"))
+    with sim.options(warps="apart" if seed % 3 == 0 else "", seed=seed):
+        check(legal.note, legal.program, legal.lowered, gaps=seed in STRIDED)
 
 
 @pytest.mark.parametrize("seed", STRIDED)

@@ -65,6 +65,13 @@ def test_device(name: str, size: tuple[int, ...]) -> None:
     run("device", PROGRAMS[name].make(*size))
 
 
+@pytest.mark.parametrize("where", ["simulator", "apart"])
+@pytest.mark.parametrize(("name", "size"), sized(gpu=True))
+def test_simulator(where: str, name: str, size: tuple[int, ...]) -> None:
+    """What CUDA is printed from, all threads at once, and each warp by itself."""
+    run(where, PROGRAMS[name].make(*size))
+
+
 @pytest.mark.parametrize(("name", "size"), largest())
 def test_nvrtc(name: str, size: tuple[int, ...]) -> None:
     """NVRTC takes it, and does not warn that wgmma is serialized or memory unaligned."""
