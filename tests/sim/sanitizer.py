@@ -27,7 +27,7 @@ SECONDS = 140
 FINDS = {"racecheck": "race", "memcheck": "bounds", "initcheck": "uninitialised"}
 _OPTIONS = {"racecheck": ["--racecheck-report", "all"], "memcheck": ["--padding", "4096"], "initcheck": []}
 """Padding: what lies behind an array is nobody's, however far behind."""
-_EXITCODE, _ALIGN = 99, 256
+_EXITCODE = 99
 _REPORTS = {
     "racecheck": r"RACECHECK SUMMARY: [1-9]",
     "memcheck": r"Invalid __\w+__ (read|write|atomic)",
@@ -53,17 +53,8 @@ def reported(tool: str, cases: Sequence[Case]) -> tuple[str, str]:
 
 
 def arguments(case: Case) -> list[Any]:
-    """Return what a case is called with: the same each time, and arrays that begin where a GPU's do."""
-    values = case.arrays(np.random.default_rng(len(case.name)))
-    return [_aligned(value) if isinstance(value, np.ndarray) else value for value in values]
-
-
-def _aligned(array: np.ndarray) -> np.ndarray:
-    memory = np.empty(array.nbytes + _ALIGN, np.uint8)
-    start = -memory.ctypes.data % _ALIGN
-    placed = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    placed[...] = array
-    return placed
+    """Return what a case is called with: the same each time."""
+    return case.arrays(np.random.default_rng(len(case.name)))
 
 
 def right(case: Case, called: Sequence[Any]) -> bool:
