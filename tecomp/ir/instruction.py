@@ -106,7 +106,8 @@ _ANY: Final = Operand("value", VALUE)
 _ID: Final = Operand("id", CONSTANT, range(1, 16))
 _THREADS: Final = Operand("threads", INTEGER, range(32, 1025, 32))
 _BARRIER: Final = _at("barrier", "rw", "shared", "uint64")
-_BYTES: Final = Operand("bytes", INTEGER)
+_BYTES: Final = Operand("bytes", INTEGER, range(1 << 20))
+_RUN: Final = Operand("bytes", INTEGER, range(16, 1 << 20, 16))
 _WORDS: Final = Operand("bytes", CONSTANT, (4, 8, 16))
 _GROUPS: Final = Operand("n", CONSTANT, range(8))
 _REGISTERS: Final = Operand("n", CONSTANT, range(24, 257, 8))
@@ -144,7 +145,7 @@ INSTRUCTIONS: Final[dict[str, Signature]] = {
     "shuffle_xor": _exchange("bits", stays=False),
     "shuffle_up": _exchange("delta"),
     "shuffle_down": _exchange("delta"),
-    "mbarrier_init": Signature((_BARRIER._replace(mode="w"), Operand("count", INTEGER))),
+    "mbarrier_init": Signature((_BARRIER._replace(mode="w"), Operand("count", INTEGER, range(1, 1 << 20)))),
     "mbarrier_arrive": Signature((_BARRIER,)),
     "mbarrier_arrive_expect_tx": Signature((_BARRIER, _BYTES)),
     "mbarrier_wait": Signature((_BARRIER, Operand("parity", INTEGER, (0, 1)))),
@@ -156,8 +157,8 @@ INSTRUCTIONS: Final[dict[str, Signature]] = {
     "cp_async_commit": _NONE,
     "cp_async_wait": Signature((_GROUPS,)),
     "cp_async_mbarrier_arrive": Signature((_BARRIER,)),
-    "bulk_load": Signature((_at("dst", "w"), _at("src", "r", "global"), _BYTES, _BARRIER)),
-    "bulk_store": Signature((_at("dst", "w", "global"), _at("src", "r"), _BYTES)),
+    "bulk_load": Signature((_at("dst", "w"), _at("src", "r", "global"), _RUN, _BARRIER)),
+    "bulk_store": Signature((_at("dst", "w", "global"), _at("src", "r"), _RUN)),
     "bulk_commit": _NONE,
     "bulk_wait": Signature((_GROUPS,)),
     "bulk_wait_read": Signature((_GROUPS,)),

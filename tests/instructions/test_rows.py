@@ -131,6 +131,10 @@ WRONG = {
     ),
     "cp_async(S[0], address(A[0], 'r'), 4)": "cp_async: dst is S[0], which is no address",
     "mbarrier_arrive(address(S[0], 'rw'))": "mbarrier_arrive: barrier is the address of float32, and must be of uint64",
+    "bulk_store(address(B[0], 'w'), address(S[0], 'r'), 24)": (
+        "bulk_store: bytes is 24, and must be 16 to 1048560 in steps of 16"
+    ),
+    "mbarrier_init(address(bar[0], 'w'), 0)": "mbarrier_init: count is 0, and must be 1 to 1048575",
     "x = vote_all(1, -1)": "vote_all: p is index, and must be one bool",
     "x = vote_ballot[i32](A[0] < 1.0, -1)": "vote_ballot of type int32, and it gives uint32",
     "prefetch(1)": "prefetch: element is 1, which is no element of a buffer",

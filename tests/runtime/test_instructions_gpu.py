@@ -101,6 +101,7 @@ TURN = """
 WAIT = "mbarrier_wait(address(bar[0], 'rw'), 0)"
 ARRIVE = "mbarrier_arrive(address(bar[0], 'rw'))"
 STORE = "S[threadIdx_x] = A[threadIdx_x]"
+WHOLE = ("cp_async_commit()", "cp_async_wait(0)")
 COPY_4 = "cp_async(address(S[threadIdx_x], 'w'), address(A[threadIdx_x], 'r'), 4)"
 
 
@@ -113,10 +114,10 @@ def _few(width: int, call: str) -> str:
     [
         ((STORE, "barrier_named_arrive(1, 128)"), "barrier_named(1, 128)", 1),
         ((STORE, "fence_block()", ARRIVE), WAIT, 64),
-        ((COPY_4, "cp_async_commit()", "cp_async_wait(0)", ARRIVE), WAIT, 64),
+        ((COPY_4, *WHOLE, ARRIVE), WAIT, 64),
         ((COPY_4, "cp_async_mbarrier_arrive(address(bar[0], 'rw'))"), WAIT, 64),
-        ((_few(2, "cp_async(address(S[@], 'w'), address(A[@], 'r'), 8)"), "cp_async_wait(0)", ARRIVE), WAIT, 64),
-        ((_few(4, "cp_async(address(S[@], 'w'), address(A[@], 'r'), 16)"), "cp_async_wait(0)", ARRIVE), WAIT, 64),
+        ((_few(2, "cp_async(address(S[@], 'w'), address(A[@], 'r'), 8)"), *WHOLE, ARRIVE), WAIT, 64),
+        ((_few(4, "cp_async(address(S[@], 'w'), address(A[@], 'r'), 16)"), *WHOLE, ARRIVE), WAIT, 64),
         (
             (
                 _few(64, "bulk_load(address(S[@], 'w'), address(A[@], 'r'), 256, address(bar[0], 'rw'))"),
@@ -153,6 +154,7 @@ def test_what_is_not_copied_is_zero(cupy: Any, bytes_of: int) -> None:
             S = alloc(f32[64], 'shared')
             at = threadIdx_x * {each}
             cp_async_zfill(address(S[at], 'w'), address(A[at], 'r'), {bytes_of}, 4 if threadIdx_x < 2 else 0)
+            cp_async_commit()
             cp_async_wait(0)
             for k in range({each}):
                 B[at + k] = S[at + k]
