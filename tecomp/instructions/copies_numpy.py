@@ -1,4 +1,4 @@
-"""What asynchronous copies do in the simulator: they begin now, and land when somebody waits, or nothing else can run."""
+"""What asynchronous copies do in the simulator: they begin now, and land when one waits, or nothing else can run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _pairs(g: Any, dst: Any, src: Any, lanes: Any, count: int) -> tuple[Any, Any
     of = g.elements(src.site, src.memory, source, lane, "reads")
     every = np.arange(len(flat))
     kept = [every if one.at is None else one.at for one in (to, of)]
-    both = np.intersect1d(*kept)
+    both = np.intersect1d(kept[0], kept[1])
     x, source_x = (one.x[np.searchsorted(at, both)] for one, at in zip((to, of), kept, strict=True))
     return x, source_x, lane[both], both
 

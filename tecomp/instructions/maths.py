@@ -1,14 +1,15 @@
 """The operations on numbers that a Call names: what they are in CUDA C++, and what they are in NumPy, side by side.
 
-In the text {0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned one,
-{bits} its width, {r} the type of the result. An operation of float16 or bfloat16 is the float one, rounded once, unless
-it has a column of its own. The NumPy meaning is of all threads at once; integers also pass their type.
+In the text {0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned
+one, {bits} its width, {r} the type of the result. An operation of float16 or bfloat16 is the float one, rounded once,
+unless it has a column of its own. The NumPy meaning is of all threads at once; integers also pass their type.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -74,8 +75,6 @@ def _lost(a: Array, b: Array, total: Array) -> Array:
 def _fused_double(a: float, b: float, c: float) -> float:
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return a * b + c
-    from fractions import Fraction
-
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     return float(exact) if exact else a * b + c
 

@@ -11,7 +11,7 @@ from ..ir.matrix import MATRIX_CALLS, Instruction
 from .copies_numpy import aligned
 from .ldmatrix import MATRIX_MOVES, ROW_BYTES, MatrixMove
 from .matrix_values import multiply_add
-from .mma import MMA
+from .mma import MMA, Mma
 
 WARP: Final = 32
 
@@ -119,9 +119,15 @@ def _multiply(instruction: Instruction) -> Callable[..., None]:
         flat, lane = _elements(g, d, number, instruction.shape.of(_scope(d)), warps)
         m, n, k = instruction.shape
         g.run.multiplied(len(warps), 2 * m * n * k)
-        scatter(g, d, flat, lane, multiply_add(*values, str(d.memory.buffer.dtype)).reshape(flat.shape))
+        a, b, c = values
+        scatter(g, d, flat, lane, multiply_add(a, b, c, type_of(d)).reshape(flat.shape))
 
     return run
+
+
+def type_of(place: Any) -> str:
+    """Return the type of what lies at an address."""
+    return str(place.memory.buffer.dtype)
 
 
 def registers(place: Any, count: int, size: int) -> Any:
@@ -147,8 +153,7 @@ def checked_registers(g: Any, place: Any, count: int, mask: Any) -> Any:
 
 def multiply(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, c: Any) -> None:
     """d = a @ b + c of the warps."""
-    types = (str(place.memory.buffer.dtype) for place in (d, a, b))
-    row = MMA[(site.node.name, *types)]
+    row: Mma = MMA[site.node.name, type_of(d), type_of(a), type_of(b)]
     warps = warps_at(g, site, mask)
     counts = (row.places[name].rows.shape[1] for name in "abc")
     values = [

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-
 Key = tuple[Any, int]
 """A barrier in memory: a buffer, and which of all its elements."""
 
@@ -52,6 +51,7 @@ class BlockMeeting(Meeting):
     """The barrier of a block: one statement, to which all its threads come."""
 
     def join(self, g: Any) -> None:
+        """Let all know what each did; report two statements."""
         first = self.arrived[0]
         other = next((one for one in self.arrived if one[1].stmt is not first[1].stmt), None)
         if other is not None:
@@ -65,6 +65,7 @@ class GridMeeting(Meeting):
     """The barrier of all blocks."""
 
     def join(self, g: Any) -> None:
+        """Let all know what all did."""
         g.run.clock.grid_barrier(g.run.ticker.tick())
 
 

@@ -134,7 +134,7 @@ def fence_device(g: Any, site: Any, mask: Any) -> None:
 
 
 def fence_proxy_async(g: Any, site: Any, mask: Any) -> None:
-    """Make what the threads have written, or know to be written, seen by asynchronous copies and matrix instructions."""
+    """Make what the threads have written, or know to be, seen by asynchronous copies and matrix instructions."""
     fence(g, site, mask)
     g.run.clock.proxy_fence(g.threads[g.lanes_of(mask)])
 
@@ -198,8 +198,10 @@ SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
 }
 """What each does."""
 WAITING: Final = frozenset(
-    ("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait")
-    + ("mbarrier_arrive", "mbarrier_arrive_expect_tx")
+    (
+        *("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster"),
+        *("mbarrier_arrive", "mbarrier_arrive_expect_tx", "mbarrier_wait"),
+    )
 )
 """Those whose meaning is a generator."""
 BETWEEN_WARPS: Final = frozenset(

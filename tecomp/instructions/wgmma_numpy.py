@@ -1,6 +1,6 @@
 """What the multiplications of a warpgroup do in the simulator: they begin now, and end when somebody waits.
 
-Until then what they compute means nothing, and what they read must stay. Each warp of a warpgroup computes its own rows.
+Until then what they compute means nothing, and what they read must stay. Each warp computes its own rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from .copies_numpy import flying, seen_by_async
-from .matrix_numpy import registers, warps_at
+from .matrix_numpy import registers, type_of, warps_at
 from .wgmma import WGMMA, Wgmma
 from .wgmma_layout import operand_addresses
 
@@ -67,8 +67,7 @@ class Product:
 
 def wgmma(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, *rest: Any) -> None:
     """Begin d = a @ b, or d + a @ b where the last operand is not 0."""
-    types = (str(place.memory.buffer.dtype) for place in (d, a, b))
-    row = WGMMA[(site.node.name, *types)]
+    row: Wgmma = WGMMA[site.node.name, type_of(d), type_of(a), type_of(b)]
     warps = warps_at(g, site, mask)
     *layouts, scale = rest
     _check_fence(g, site, d, a if row.a_in_registers else None)
@@ -87,7 +86,8 @@ def _factor(g: Any, site: Any, place: Any, rows: int, k: int, layout: list[int],
     """Return which elements of shared memory a factor is, (warps of the gang, rows, k), after checking each."""
     item, memory = place.memory.data.itemsize, place.memory
     start = np.broadcast_to(place.offset, (g.size,))[::WARP].astype(np.int64)
-    addresses = operand_addresses(memory.address + start * item, rows, k, *layout, item)
+    swizzle, leading, stride, major = layout
+    addresses = operand_addresses(memory.address + start * item, rows, k, swizzle, leading, stride, major, item)
     flat = (addresses - memory.address) // item
     lane = np.broadcast_to((np.arange(len(start)) * WARP)[:, None, None], flat.shape)
     chosen = np.isin(lane, warps)

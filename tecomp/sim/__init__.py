@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .faults import SimulationFault
 from .options import options
+from .profile import Profile, profile
 from .simulate import simulate
 
-__all__ = ["SimulationFault", "options", "simulate"]
+__all__ = ["Profile", "SimulationFault", "options", "profile", "simulate"]

@@ -6,8 +6,8 @@ comes after an access of thread u in epoch e when t has learnt of u's epochs up 
     grid_floor[t]    of all threads, by the start of the launch and by barriers of the grid
     block_floor[t]   of the threads of its block, by these and by barriers of the block
     warp_floor[t]    of the threads of its warp, by these and by barriers of the warp
-    known[t, u]      of single threads of its block, and of the agents of asynchronous copies, by all that is finer: named
-                     barriers, mbarriers, parts of a warp. It is made when the first of these is met.
+    known[t, u]      of single threads of its block, and of the agents of asynchronous copies, by all that is finer:
+                     named barriers, mbarriers, parts of a warp. It is made when the first of these is met.
 
 Threads are numbered block by block, `lanes` numbers for each, which is its number of warps times 32.
 """

@@ -93,24 +93,29 @@ class Counters:
         if memory.owner == WARPS or not len(found.x):
             return
         space = "global" if memory.owner == GLOBAL else "shared"
-        traffic = getattr(self._now, f"{space}_{'copy' if verb in _COPIES else verb}")
         size = element_bytes(memory)
-        found_requests = asked(site, memory, found, vector)
-        bulk = verb in _COPIES and int(position_in_run(found.lane).max()) * size >= WIDEST
-        count = len(distinct(found.lane)) if bulk else requests(found_requests)
-        traffic.requests += count
+        if verb in _MATRIX:
+            what = matrix_asked(site, memory, found, space == "shared")
+            verb = _MATRIX[verb] if what is not None else "copy load"
+        else:
+            what = asked(site, memory, found, vector)
+        long = verb in _COPIES and int(position_in_run(found.lane).max()) * size >= WIDEST
+        traffic = getattr(self._now, f"{space}_{'copy' if verb in _COPIES else verb}")
         traffic.bytes += len(found.x) * size
+        if what is None or (long and space == "shared"):
+            traffic.requests += len(distinct(found.lane))
+            traffic.wavefronts += -(-len(found.x) * size // _WAVEFRONT)
+            traffic.ideal += -(-len(found.x) * size // _WAVEFRONT)
+            return
+        count = len(distinct(found.lane)) if long else requests(what)
+        traffic.requests += count
         if verb not in _COPIES:
             self._now.instructions[MEMORY] += count
         if space == "global":
-            took = sectors(found_requests)
+            took = sectors(what)
             traffic.sectors += took
-            blocks = g.threads[found_requests.thread] // g.run.lanes
-            self._touched.add(memory, found_requests.address, blocks, verb in _LOADS, took)
-        elif bulk:
-            traffic.wavefronts += -(-len(found.x) * size // _WAVEFRONT)
-            traffic.ideal += -(-len(found.x) * size // _WAVEFRONT)
-        else:
-            taken = wavefronts(found_requests, verb in _LOADS)
-            traffic.wavefronts += taken.all
-            traffic.ideal += taken.ideal
+            self._touched.add(memory, what.address, g.threads[what.thread] // g.run.lanes, verb in _LOADS, took)
+            return
+        taken = wavefronts(what, verb == "load" and what.width < WIDEST or not matrix)
+        traffic.wavefronts += taken.all
+        traffic.ideal += taken.ideal

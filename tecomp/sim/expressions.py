@@ -29,7 +29,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Stmt
 from ..ir.visit import walk
 from . import values
-from .site import Site, Sites
+from .site import Sites
 from .work import work
 
 _INFIX: Final[dict[type[Expr], str]] = {
@@ -77,6 +77,7 @@ class ExprSource:
         """What is evaluated under each mask."""
 
     def line(self, text: str) -> None:
+        """Add a line to the present block."""
         self.lines.append("    " * self.depth + text)
 
     def fresh(self) -> str:

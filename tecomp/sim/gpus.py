@@ -12,17 +12,31 @@ only the port of each SM counts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..errors import UserError
 
 _KIB: Final = 1024
 
 
-@dataclass(frozen=True)
-class Gpu:
-    """One product. Rates are in units of a second, per GPU; limits are of one SM."""
+class Sm(NamedTuple):
+    """What one SM holds at most, and what it does in a clock."""
+
+    warps: int
+    blocks: int
+    shared: int
+    """Bytes."""
+    l2_bytes: int = 0
+    """What L2 gives all SMs together in a clock; 0 where only the port of each SM counts."""
+    registers: int = 65536
+    special: int = 16
+    """Threads for which special functions are computed in a clock."""
+    reserved: int = 1024
+    """Bytes of shared memory that the system takes of each block."""
+
+
+class Gpu(NamedTuple):
+    """One product. Rates are of the whole GPU, in a second."""
 
     name: str
     sms: int
@@ -34,22 +48,13 @@ class Gpu:
     """Operations outside of tensor cores, by type."""
     tensor: Mapping[str, float]
     """Operations of tensor cores, by the type of the factors; a float32 factor is tf32."""
-    warps: int
-    blocks: int
-    shared: int
-    """Bytes."""
-    l2_bytes: int = 0
-    """What L2 gives all SMs together, bytes a clock; 0 where only the port of each SM counts."""
-    registers: int = 65536
-    special: int = 16
-    """Threads for which special functions are computed in a clock."""
-    reserved: int = 1024
-    """Bytes of shared memory that the system takes of each block."""
-    aliases: tuple[str, ...] = field(default=())
+    sm: Sm
+    aliases: tuple[str, ...] = ()
 
-    def rate_of(self, peaks: Mapping[str, float], dtype: str) -> float:
-        """Return the peak for a type; that of float32, or the lowest, for one that the table has not."""
-        return peaks.get(dtype) or peaks.get("float32") or min(peaks.values())
+
+def rate(peaks: Mapping[str, float], dtype: str) -> float:
+    """Return the peak for a type; that of float32, or the lowest, for one that the table has not."""
+    return peaks.get(dtype) or peaks.get("float32") or min(peaks.values())
 
 
 def _scalar(float32: float, float64: float, half: float) -> dict[str, float]:
@@ -62,31 +67,29 @@ def _tensor(half: float, tf32: float, int8: float, fp8: float = 0, float64: floa
     return {name: peak * 1e12 for name, peak in (peaks | eight).items() if peak}
 
 
-_HOPPER: Final = {"warps": 64, "blocks": 32, "shared": 228 * _KIB, "l2_bytes": 4472}
-_A100: Final = {"warps": 64, "blocks": 32, "shared": 164 * _KIB, "l2_bytes": 5120}
-_GA102: Final = {"warps": 48, "blocks": 16, "shared": 100 * _KIB}
-_ADA: Final = {"warps": 48, "blocks": 24, "shared": 100 * _KIB}
+_HOPPER: Final = Sm(64, 32, 228 * _KIB, 4472)
+_A100: Final = Sm(64, 32, 164 * _KIB, 5120)
+_GA102: Final = Sm(48, 16, 100 * _KIB)
+_ADA: Final = Sm(48, 24, 100 * _KIB)
+_TURING: Final = Sm(32, 16, 64 * _KIB, reserved=0)
 _H100: Final = (_scalar(66.9, 33.5, 133.8), _tensor(989.4, 494.7, 1978.9, 1978.9, 66.9))
 _GA100: Final = (_scalar(19.5, 9.7, 78), _tensor(312, 156, 624, float64=19.5))
 
 _TABLE: Final = (
-    Gpu("h200", 132, 1.98e9, 4.8e12, *_H100, **_HOPPER),
-    Gpu("h100", 132, 1.98e9, 3.35e12, *_H100, **_HOPPER, aliases=("h100-sxm", "h800")),
+    Gpu("h200", 132, 1.98e9, 4.8e12, *_H100, _HOPPER),
+    Gpu("h100", 132, 1.98e9, 3.35e12, *_H100, _HOPPER, ("h100-sxm",)),
     Gpu(
         "h100-pcie", 114, 1.755e9, 2.0e12,
-        _scalar(51.2, 25.6, 102.4), _tensor(756.4, 378.2, 1512.9, 1512.9, 51.2), **_HOPPER,
+        _scalar(51.2, 25.6, 102.4), _tensor(756.4, 378.2, 1512.9, 1512.9, 51.2), _HOPPER,
     ),
-    Gpu("a100", 108, 1.41e9, 2.039e12, *_GA100, **_A100, aliases=("a100-80gb",)),
-    Gpu("a100-40gb", 108, 1.41e9, 1.555e12, *_GA100, **_A100),
-    Gpu("a10", 72, 1.695e9, 0.6e12, _scalar(31.2, 0.49, 31.2), _tensor(125, 62.5, 250), **_GA102),
-    Gpu("rtx3090", 82, 1.695e9, 0.936e12, _scalar(35.6, 0.56, 35.6), _tensor(71, 35.6, 284), **_GA102),
-    Gpu("l4", 58, 2.04e9, 0.3e12, _scalar(30.3, 0.47, 30.3), _tensor(121, 60, 242.5, 242.5), **_ADA),
-    Gpu("l40s", 142, 2.52e9, 0.864e12, _scalar(91.6, 1.43, 91.6), _tensor(362, 183, 733, 733), **_ADA),
-    Gpu("rtx4090", 128, 2.52e9, 1.008e12, _scalar(82.6, 1.29, 82.6), _tensor(165.2, 82.6, 660.6, 330.3), **_ADA),
-    Gpu(
-        "t4", 40, 1.59e9, 0.32e12, _scalar(8.1, 0.25, 16.2), _tensor(65, 8.1, 130),
-        warps=32, blocks=16, shared=64 * _KIB, reserved=0,
-    ),
+    Gpu("a100", 108, 1.41e9, 2.039e12, *_GA100, _A100, ("a100-80gb",)),
+    Gpu("a100-40gb", 108, 1.41e9, 1.555e12, *_GA100, _A100),
+    Gpu("a10", 72, 1.695e9, 0.6e12, _scalar(31.2, 0.49, 31.2), _tensor(125, 62.5, 250), _GA102),
+    Gpu("rtx3090", 82, 1.695e9, 0.936e12, _scalar(35.6, 0.56, 35.6), _tensor(71, 35.6, 284), _GA102),
+    Gpu("l4", 58, 2.04e9, 0.3e12, _scalar(30.3, 0.47, 30.3), _tensor(121, 60, 242.5, 242.5), _ADA),
+    Gpu("l40s", 142, 2.52e9, 0.864e12, _scalar(91.6, 1.43, 91.6), _tensor(362, 183, 733, 733), _ADA),
+    Gpu("rtx4090", 128, 2.52e9, 1.008e12, _scalar(82.6, 1.29, 82.6), _tensor(165.2, 82.6, 660.6, 330.3), _ADA),
+    Gpu("t4", 40, 1.59e9, 0.32e12, _scalar(8.1, 0.25, 16.2), _tensor(65, 8.1, 130), _TURING),
 )  # fmt: skip
 GPUS: Final = {name: one for one in _TABLE for name in (one.name, *one.aliases)}
 

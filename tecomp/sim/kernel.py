@@ -26,7 +26,7 @@ from ..passes.flatten import row_major
 from .expressions import ExprSource, Slots
 from .gang import Gang
 from .instructions import BETWEEN_WARPS, WAITING, meaning
-from .memory import Registers
+from .registers import Registers
 from .site import Sites
 from .values import Mask, both
 from .work import turn

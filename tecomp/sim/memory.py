@@ -7,14 +7,12 @@ value of each thread, or one number where all have the same.
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 import numpy as np
 
 from ..ir.stmt import Buffer
 from .clock import WARP
 from .shadow import GroupReads, Shadow, WarpReads
-from .values import Array, Mask
+from .values import Array
 
 GLOBAL, BLOCK, WARPS = "global", "block", "warp"
 """Who has an instance of a memory."""
@@ -60,41 +58,3 @@ def element_name(buffer: Buffer, offset: int) -> str:
         found.insert(0, str(offset % max(int(extent or 1), 1)))
         offset //= max(int(extent or 1), 1)
     return f"{buffer.name}[{', '.join([str(offset), *found])}]"
-
-
-class Registers:
-    """The elements of one buffer that each thread has for itself; what is stored replaces a row, and never changes it."""
-
-    def __init__(self, buffer: Buffer, count: int, threads: int) -> None:
-        self.buffer, self.count, self.threads = buffer, count, threads
-        shape = () if buffer.dtype.lanes == 1 else (1, buffer.dtype.lanes)
-        zero = np.zeros(shape, buffer.dtype.numpy)[()]
-        self.rows: list[Any] = [zero] * count
-        self.marks: list[Any] = [False] * count
-        """For each element True, False, or which threads have stored to it."""
-        self.flight: dict[int, int] = {}
-        """The asynchronous operation that an element is in the hands of."""
-        self.last_put = 0
-        """The number of the last store, among those of the gang."""
-
-    def put(self, at: int, value: Any, mask: Mask) -> None:
-        """Store to one element, in the threads of the mask."""
-        if mask is None:
-            self.rows[at], self.marks[at] = value, True
-            return
-        chosen = mask[:, None] if self.buffer.dtype.lanes > 1 and mask.ndim == 1 else mask
-        self.rows[at] = np.where(chosen, value, self.rows[at])
-        if self.marks[at] is not True:
-            self.marks[at] = self.marks[at] | mask
-
-    def matrix(self) -> Array:
-        """Return (elements, threads): all values."""
-        return np.stack([np.broadcast_to(row, (self.threads,)) for row in self.rows])
-
-    def mark_matrix(self) -> Array:
-        """Return (elements, threads): which were stored to."""
-        return np.stack([np.broadcast_to(np.asarray(mark), (self.threads,)) for mark in self.marks])
-
-
-STEPS_BEFORE_ADDRESS: Final = 256
-"""Bytes that global memory begins at a multiple of."""

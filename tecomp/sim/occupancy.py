@@ -38,11 +38,15 @@ def occupancy(gpu: Gpu, threads: int, shared: int, registers: int | None) -> Occ
     Source: NVIDIA's occupancy calculator, with the limits of `gpus`.
     """
     warps = max(-(-threads // WARP), 1)
-    portion = -(-shared // _SHARED_AT_ONCE) * _SHARED_AT_ONCE + gpu.reserved
-    limits = {"threads": gpu.warps // warps, "blocks": gpu.blocks, "shared memory": gpu.shared // max(portion, 1)}
+    portion = -(-shared // _SHARED_AT_ONCE) * _SHARED_AT_ONCE + gpu.sm.reserved
+    limits = {
+        "threads": gpu.sm.warps // warps,
+        "blocks": gpu.sm.blocks,
+        "shared memory": gpu.sm.shared // max(portion, 1),
+    }
     if registers:
         of_warp = -(-registers * WARP // _REGISTERS_AT_ONCE) * _REGISTERS_AT_ONCE
-        limits["registers"] = gpu.registers // _PARTS // of_warp * _PARTS // warps
+        limits["registers"] = gpu.sm.registers // _PARTS // of_warp * _PARTS // warps
     limit = min(limits, key=lambda name: limits[name])
     blocks = limits[limit]
-    return Occupancy(blocks, blocks * warps, gpu.warps, limit, registers)
+    return Occupancy(blocks, blocks * warps, gpu.sm.warps, limit, registers)

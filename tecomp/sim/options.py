@@ -38,7 +38,8 @@ class Options:
     """After how many faults the simulation stops."""
 
 
-_CURRENT: Final[ContextVar[Options]] = ContextVar("options", default=Options())
+_USUAL: Final = Options()
+_CURRENT: Final[ContextVar[Options]] = ContextVar("options", default=_USUAL)
 
 
 def current() -> Options:

@@ -10,17 +10,16 @@ from typing import Any
 
 from tecomp_runtime.errors import NotCompact
 
-from ..artifact import Artifact
-from ..errors import UserError, UserTypeError
-from ..module import Module
 from .count import Counters
 from .counts import Counts
 from .cubin import registers
-from .function import SimFunction, Simulated, generate
+from .function import SimFunction
 from .gpus import Gpu, gpu_named
 from .occupancy import Occupancy, occupancy
 from .options import options
+from .plot import plot
 from .roofline import Bound, bounds
+from .simulate import simulated
 from .table import rows
 
 
@@ -71,12 +70,10 @@ class Profile:
         return "\n".join(rows(self))
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the roofline of the GPU with the kernels under it, into a file where `path` names one; return the figure.
+        """Draw the roofline of the GPU, the kernels under it, into a file where `path` names one; return the figure.
 
         It needs matplotlib: UserError that says how to install it.
         """
-        from .plot import plot  # matplotlib is optional
-
         return plot(self, path)
 
 
@@ -96,14 +93,14 @@ def profile(
     instructions by class are of the program as printed; times are estimates.
     """
     machine = gpu_named(gpu)
-    artifact = _simulated(module)
+    built = simulated(module)
     counters = Counters()
     given = {} if blocks is None else {"blocks": blocks}
     with options(sanitize=False, **given):
         try:
-            SimFunction(artifact).simulate(args, counters)
+            SimFunction(built.artifact).simulate(args, counters)
         except NotCompact:
-            SimFunction(_simulated(module, strided=True)).simulate(args, counters)
+            SimFunction(built.strided_artifact()).simulate(args, counters)
     counters.end()
     held = registers(module.artifact.binary)
     kernels = {
@@ -116,15 +113,3 @@ def profile(
     if show:
         sys.stdout.write(f"{found}\n")
     return found
-
-
-def _simulated(module: Any, strided: bool = False) -> Artifact:
-    """Return what the simulator runs of a module."""
-    if not isinstance(module, Module):
-        raise UserTypeError(f"profile of {module!r}", "it is no module", 'tecomp.build(s, args, target="cuda")')
-    if module.target.kind not in ("cuda", "cuda-sim"):
-        raise UserError(f"profile of {module!r}", "it has no kernels of a GPU", 'target="cuda", target="cuda-sim"')
-    if strided:
-        return generate(module.strided_program(), module.target)
-    own = module.artifact
-    return own if isinstance(own, Simulated) else generate(module.ir, module.target)

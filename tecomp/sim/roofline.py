@@ -1,6 +1,6 @@
 """How long a kernel takes at least on a GPU, by each thing that bounds it.
 
-The counts are exact; the times are what the machine could do at best, each bound by itself, and so less than a run takes.
+The counts are exact; the times are what the machine could do at best, each bound by itself: a run takes longer.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from .counts import Counts
-from .gpus import Gpu
+from .gpus import Gpu, rate
 from .requests import SECTOR, WARP
 from .work import SPECIAL
 
@@ -40,15 +40,15 @@ def bounds(counts: Counts, gpu: Gpu) -> list[Bound]:
         for one in (counts.shared_load, counts.shared_store, counts.shared_atomic, counts.shared_copy)
     )  # fmt: skip
     special = counts.instructions[SPECIAL] * WARP
-    all_ports = min(gpu.l2_bytes or gpu.sms * _PORT, used * _PORT) * gpu.clock
-    flops = sum(count / gpu.rate_of(gpu.flops, name) for name, count in counts.flops.items())
-    matrix = sum(count / gpu.rate_of(gpu.tensor, name) for name, count in counts.matrix_flops.items())
+    all_ports = min(gpu.sm.l2_bytes or gpu.sms * _PORT, used * _PORT) * gpu.clock
+    flops = sum(count / rate(gpu.flops, name) for name, count in counts.flops.items())
+    matrix = sum(count / rate(gpu.tensor, name) for name, count in counts.matrix_flops.items())
     found = [
         Bound("DRAM", dram / gpu.dram, f"{quantity(dram)}B"),
         Bound("L2", l2 / all_ports, f"{quantity(l2)}B"),
         Bound("L1", l1 / (_LINE * clocks), f"{quantity(l1)}B"),
         Bound("shared memory", shared / clocks, f"{quantity(shared)} wavefronts"),
-        Bound("special functions", special / (gpu.special * clocks), f"{quantity(special)}"),
+        Bound("special functions", special / (gpu.sm.special * clocks), f"{quantity(special)}"),
         Bound("flops", flops / share, f"{quantity(sum(counts.flops.values()))}flop"),
         Bound("matrix flops", matrix / share, f"{quantity(sum(counts.matrix_flops.values()))}flop"),
     ]
