@@ -28,7 +28,7 @@ def asked(site: Any, memory: Any, found: Any, vector: bool) -> Asked:
         return _of_vector(site, found, address, size)
     if memory.data.ndim == 2:
         return _pieces(found.lane, address, size, min(size & -size, WIDEST))
-    own = position_in_run(found.lane)
+    own = _position_in_run(found.lane)
     if not own.any():
         return Asked(found.lane, 0, address, size)
     chosen = np.flatnonzero(own * size % WIDEST == 0)
@@ -61,7 +61,12 @@ def _pieces(thread: Array, address: Array, size: int, width: int) -> Asked:
     )
 
 
-def position_in_run(lane: Array) -> Array:
+def is_run(lane: Array, size: int) -> bool:
+    """Return whether a thread has more elements than one instruction moves: a run that a copy engine moves."""
+    return int(_position_in_run(lane).max()) * size >= WIDEST
+
+
+def _position_in_run(lane: Array) -> Array:
     """Return for each element the how-manieth of its thread it is, where those of a thread lie side by side."""
     if len(lane) < 2 or (lane[1:] != lane[:-1]).all():
         return np.zeros(len(lane), np.int64)

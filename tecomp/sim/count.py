@@ -5,16 +5,26 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..codegen.cuda_memory import elements
-from ..codegen.cuda_vector import WIDEST
-from .asked import asked, element_bytes, position_in_run
+from .asked import asked, element_bytes, is_run
 from .counts import Counts
+from .matrix_asked import matrix_asked
 from .memory import GLOBAL, WARPS
-from .requests import WARP, distinct, requests, sectors, wavefronts
+from .requests import WARP, Wavefronts, distinct, requests, sectors, wavefronts
 from .touched import Touched
 from .work import MEMORY, OTHER, Work
 
+_KINDS: Final = {
+    "load": "load",
+    "store": "store",
+    "atomic": "atomic",
+    "copy load": "copy",
+    "copy store": "copy",
+    "matrix load": "load",
+    "matrix store": "store",
+}
+"""As what each access is counted; what a warpgroup multiplies is a copy, too."""
 _COPIES: Final = ("copy load", "copy store")
-_LOADS: Final = ("load", "copy load")
+_LOADS: Final = ("load", "copy load", "matrix load")
 _GRANULE: Final = 16
 """What the size of each shared array is rounded up to, in bytes."""
 _WAVEFRONT: Final = 128
@@ -89,33 +99,29 @@ class Counters:
         sums[1] += threads
 
     def access(self, g: Any, site: Any, memory: Any, found: Any, vector: bool, verb: str) -> None:
-        """Count the requests of an access: load, store, atomic, or what an asynchronous copy does."""
+        """Count the requests of an access, whose verb says what kind it is of."""
         if memory.owner == WARPS or not len(found.x):
             return
-        space = "global" if memory.owner == GLOBAL else "shared"
-        size = element_bytes(memory)
-        if verb in _MATRIX:
-            what = matrix_asked(site, memory, found, space == "shared")
-            verb = _MATRIX[verb] if what is not None else "copy load"
+        is_global, kind = memory.owner == GLOBAL, _KINDS[verb]
+        is_matrix = verb.startswith("matrix")
+        what = matrix_asked(site, memory, found, not is_global) if is_matrix else asked(site, memory, found, vector)
+        moved = len(found.x) * element_bytes(memory)
+        if what is None or (verb in _COPIES and is_run(found.lane, element_bytes(memory))):
+            count, kind = len(distinct(found.lane)), "copy"
+            what = what if is_global else None
         else:
-            what = asked(site, memory, found, vector)
-        long = verb in _COPIES and int(position_in_run(found.lane).max()) * size >= WIDEST
-        traffic = getattr(self._now, f"{space}_{'copy' if verb in _COPIES else verb}")
-        traffic.bytes += len(found.x) * size
-        if what is None or (long and space == "shared"):
-            traffic.requests += len(distinct(found.lane))
-            traffic.wavefronts += -(-len(found.x) * size // _WAVEFRONT)
-            traffic.ideal += -(-len(found.x) * size // _WAVEFRONT)
-            return
-        count = len(distinct(found.lane)) if long else requests(what)
+            count = requests(what)
+            self._now.instructions[MEMORY] += count if verb not in _COPIES else 0
+        traffic = getattr(self._now, f"{'global' if is_global else 'shared'}_{kind}")
         traffic.requests += count
-        if verb not in _COPIES:
-            self._now.instructions[MEMORY] += count
-        if space == "global":
+        traffic.bytes += moved
+        if is_global:
+            assert what is not None
             took = sectors(what)
             traffic.sectors += took
             self._touched.add(memory, what.address, g.threads[what.thread] // g.run.lanes, verb in _LOADS, took)
             return
-        taken = wavefronts(what, verb == "load" and what.width < WIDEST or not matrix)
+        least = -(-moved // _WAVEFRONT)
+        taken = Wavefronts(least, least) if what is None else wavefronts(what, verb == "load")
         traffic.wavefronts += taken.all
         traffic.ideal += taken.ideal
