@@ -20,7 +20,7 @@ from tecomp.ir.parse import parse
 from tecomp.ir.text import text
 from tecomp.passes.manager import run_pipeline
 
-pytest_plugins = ["tests.goldens", "tests.refusals"]
+pytest_plugins = ["tests.goldens", "tests.refusals", "tests.beside"]
 
 settings.register_profile(
     "tecomp", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]

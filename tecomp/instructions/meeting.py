@@ -61,6 +61,16 @@ class BlockMeeting(Meeting):
         g.run.clock.block_barrier(np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]))
 
 
+class ClusterMeeting(Meeting):
+    """The barrier of neighbouring blocks."""
+
+    def join(self, g: Any) -> None:
+        """Let all know what all did."""
+        g.run.clock.cluster_barrier(
+            np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]), g.run.shape.blocks
+        )
+
+
 class GridMeeting(Meeting):
     """The barrier of all blocks."""
 
@@ -146,6 +156,10 @@ class Meetings:
     def named(self, block: int, number: int) -> Meeting:
         """Return the barrier of that number of a block."""
         return self._of((int(block), number), Meeting, f"barrier {number}")
+
+    def cluster(self, number: int) -> Meeting:
+        """Return the barrier of a cluster of blocks."""
+        return self._of(("cluster", number), ClusterMeeting, "the barrier of the cluster")
 
     def grid(self) -> Meeting:
         """Return the barrier of all blocks."""

@@ -105,7 +105,12 @@ def barrier_named_arrive(g: Any, site: Any, mask: Any, number: Any, threads: Any
 
 def barrier_cluster(g: Any, site: Any, mask: Any) -> Waits:
     """All threads of the blocks of a cluster come together; without clusters, of the block."""
-    yield from barrier_block(g, site, mask)
+    run, lanes = g.run, g.lanes_of(mask)
+    run.tally("barrier", 1)
+    meeting = run.meetings.cluster(int(g.block[0]) // run.program.cluster)
+    first = int(g.block[0]) // run.program.cluster * run.program.cluster
+    expected = sum(run.live_threads(block) for block in range(first, first + run.program.cluster))
+    yield from meet(g, site, lanes, meeting, len(lanes), expected, waits=True)
 
 
 def barrier_grid(g: Any, site: Any, mask: Any) -> Waits:

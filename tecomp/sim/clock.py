@@ -138,6 +138,13 @@ class Clock:
                 for part, new in zip(self.others, best, strict=True):
                     part[rows] = new
 
+    def cluster_barrier(self, threads: Array, blocks: int) -> None:
+        """All threads of some blocks have met; `blocks` is how many the launch has."""
+        self.block_barrier(threads)
+        own = threads - self.origin
+        floor = self._told_rows(blocks).floor
+        floor[np.ix_(own, np.unique(threads // self.lanes))] = self.ticker.now
+
     def grid_barrier(self, now: int) -> None:
         """All threads of the launch have met, in the epoch `now`."""
         for array in (self.epoch, self.grid_floor, self.block_floor, self.warp_floor):

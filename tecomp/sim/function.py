@@ -109,13 +109,15 @@ class SimFunction:
         memories = _Memories(views)
         passed = [memories.of(param, value) for param, value in zip(_things(func), values, strict=True)]
 
-        sizes = {thing: value for thing, value in zip(_things(func), values, strict=True) if isinstance(thing, Var)}
+        things = dict(zip(_things(func), passed, strict=True))
+        sizes = {thing: value for thing, value in things.items() if isinstance(thing, Var)}
+        arrays = {thing: memory for thing, memory in things.items() if isinstance(thing, Buffer)}
 
         def launch(name: str, grid: Any, block: Any, shared: int, *operands: Any) -> None:
             program = self._programs[name]
             running = Running(program, grid, block, options, counters)
             running.pass_sizes(sizes)
-            running.pass_arguments(operands[: len(program.arguments)])
+            running.pass_arguments({**arrays, **dict(zip(program.arguments, operands, strict=False))})
             if counters is not None:
                 counters.launch(program, running.shape, shared)
             running.go(ticker, random)
@@ -129,7 +131,12 @@ class SimFunction:
         def call(name: str, *operands: Any) -> None:
             self._functions[name](*(memories.array(arg) if isinstance(arg, tuple) else arg for arg in operands))
 
-        self._host(launch, alloc, *([call] if self._functions else []), *passed)
+        given = [call] * bool(self._functions) + [_tensor_map] * ("tensor_map" in self._artifact.host)
+        self._host(launch, alloc, *given, *passed)
+
+
+def _tensor_map(*described: Any) -> None:
+    """Make nothing of what tells a GPU where a tensor lies: an instruction here knows its tensor."""
 
 
 def _things(func: Func) -> list[Any]:

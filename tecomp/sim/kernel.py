@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..codegen.cuda_kernel import Kernel
+from ..codegen.cuda_limits import cluster_size
 from ..codegen.cuda_memory import elements
 from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
@@ -47,6 +48,8 @@ class Program:
         self.slots = Slots()
         self.sites = Sites(self.slots)
         self.threads = [(tag, self.slots[var]) for tag, var in launch.threads]
+        self.cluster = cluster_size(launch) or 1
+        """How many neighbouring blocks wait for each other."""
         nodes = list(walk(launch.body))
         names = {node.name for node in nodes if isinstance(node, E.Call)}
         self.between_warps = bool(names & BETWEEN_WARPS)

@@ -34,9 +34,9 @@ class Launch:
         self.steps = 0
         self.flags = Flags(self.shape.blocks)
 
-    def pass_arguments(self, operands: Sequence[Any]) -> None:
+    def pass_arguments(self, operands: Mapping[Buffer | Var, Any]) -> None:
         """Give the kernel its arguments: memories, and numbers in their types."""
-        for thing, operand in zip(self.program.arguments, operands, strict=True):
+        for thing, operand in operands.items():
             if isinstance(thing, Buffer):
                 assert isinstance(operand, Memory)
                 self.given[self.program.slots[thing]] = _seen(operand, thing, self._also_read(thing), self)
@@ -72,7 +72,11 @@ class Launch:
         """Yield the numbers of blocks that run at once."""
         total, lanes = self.shape.blocks, self.shape.lanes
         together = (
-            total if self.program.meets or self.program.tells else 1 if apart else max(1, self.options.threads // lanes)
+            total
+            if self.program.meets or self.program.tells
+            else self.program.cluster
+            if apart
+            else max(1, self.options.threads // lanes)
         )
         chosen = self.options.blocks
         if chosen is None or self.program.meets or self.program.tells:
@@ -81,8 +85,8 @@ class Launch:
         if isinstance(chosen, int):
             count = min(chosen, total)
             chosen = [number * total // count for number in range(count)] if count else []
-        for number in sorted({one for one in chosen if one < total}):
-            yield range(number, number + 1)
+        for number in sorted({one // together * together for one in chosen if one < total} if apart else set(chosen)):
+            yield range(number, min(number + (together if apart else 1), total))
 
     def report(self, fault: Fault) -> None:
         """Note a fault; the first of its kind at a statement counts."""

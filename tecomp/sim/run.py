@@ -11,7 +11,7 @@ from ..codegen.cuda_vector import SHARED_ALIGN
 from ..instructions.copies_numpy import ended
 from ..instructions.meeting import Meetings, Waiting
 from ..ir.matrix import is_fragment
-from ..ir.stmt import Buffer, Stmt
+from ..ir.stmt import CLUSTER, Buffer, Stmt
 from .clock import WARP, Array, Clock
 from .count import Counters
 from .faults import Fault, Stopped
@@ -108,11 +108,17 @@ class Run:
             gang.v[slot] = value
         inside, block = own % self.lanes, own // self.lanes + self.clock.origin // self.lanes
         for tag, slot in self.program.threads:
-            extents, number = (self.shape.block, inside) if tag.startswith("threadIdx") else (self.shape.grid, block)
+            extents, number = self._counted(tag, inside, block)
             axis = "xyz".index(tag[-1])
             step = int(np.prod(extents[:axis], dtype=np.int64))
             gang.v[slot] = (number // step % extents[axis]).astype(self.launch.types[slot])
         return gang
+
+    def _counted(self, tag: str, inside: Array, block: Array) -> tuple[tuple[int, ...], Array]:
+        """Return the extents that a thread axis is one of, and the number of each thread among all of them."""
+        if tag == CLUSTER:
+            return (self.program.cluster,), block
+        return (self.shape.block, inside) if tag.startswith("threadIdx") else (self.shape.grid, block)
 
     def go(self) -> None:
         """Run all threads to their end."""
@@ -183,7 +189,9 @@ class Run:
         """Return the indices of a thread, as a launch names them."""
         thread, block = self.shape.thread(number)
         tags = [tag for tag, _ in self.program.launch.threads]
-        parts = [f"{tag}={(thread if tag.startswith('threadIdx') else block)[tag[-1]]}" for tag in tags]
+        parts = [
+            f"{tag}={(thread if tag.startswith('threadIdx') else block)[tag[-1]]}" for tag in tags if tag != CLUSTER
+        ]
         return ", ".join(parts)
 
     def other_name(self, memory: Memory, x: int, who: int) -> str:

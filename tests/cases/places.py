@@ -127,10 +127,16 @@ class GpuArray:
     def __init__(self, words: Any, like: np.ndarray) -> None:
         self.dtype = like.dtype.name
         typestr = "<V2" if self.dtype == "bfloat16" else like.dtype.str
-        self.words = words
+        self.words, self.like = words, like
         self.__cuda_array_interface__ = {
             "version": 3, "shape": like.shape, "typestr": typestr, "data": (words.data.ptr + GUARD, False),
         }  # fmt: skip
+
+
+    def on_host(self) -> np.ndarray:
+        """Return a copy in the host's memory."""
+        inside = self.words.get()[GUARD : GUARD + self.like.nbytes]
+        return inside.view(self.like.dtype).reshape(self.like.shape)
 
 
 def _on_gpu(value: Any, words: Any) -> Any:
