@@ -8,6 +8,7 @@ import numpy as np
 
 from ..codegen.cuda_vector import WIDEST
 from ..ir import expr as E
+from ..ir import make
 from .requests import Array, Asked
 
 
@@ -39,7 +40,7 @@ def asked(site: Any, memory: Any, found: Any, vector: bool) -> Asked:
 def _of_vector(site: Any, found: Any, address: Array, size: int) -> Asked:
     index = site.node.indices[0]
     position = (np.arange(len(found.x)) if found.at is None else found.at) % index.dtype.lanes
-    if not site.wide:
+    if not site.wide or site.node.mask is not make.TRUE:  # what a mask guards goes lane by lane
         if isinstance(index, E.Broadcast):
             chosen = np.flatnonzero(position == 0)
             return Asked(found.lane[chosen], 0, address[chosen], size)

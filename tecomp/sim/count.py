@@ -104,7 +104,7 @@ class Counters:
             return
         is_global, kind = memory.owner == GLOBAL, _KINDS[verb]
         is_matrix = verb.startswith("matrix")
-        what = matrix_asked(site, memory, found, not is_global) if is_matrix else asked(site, memory, found, vector)
+        what = matrix_asked(site, memory, found) if is_matrix else asked(site, memory, found, vector)
         moved = len(found.x) * element_bytes(memory)
         if what is None or (verb in _COPIES and is_run(found.lane, element_bytes(memory))):
             count, kind = len(distinct(found.lane)), "copy"
