@@ -27,7 +27,8 @@ class Counted(NamedTuple):
     def build(self, target: str = SM_80) -> Any:
         """Return the module for a target."""
         made = self.program()
-        return tecomp.build(*made, target=target) if isinstance(made, tuple) else tecomp.build(made, target=target)
+        given = made if isinstance(made, tuple) else (made,)
+        return tecomp.build(*given, target=target, name=self.name)
 
     def given(self) -> list[np.ndarray]:
         """Return its arguments."""
