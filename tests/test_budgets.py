@@ -17,7 +17,7 @@ print(time.process_time() - start)
 """
 """Processor time: what else the machine does is not in it."""
 
-OPTIONAL = ("cupy", "optuna", "torch", "jax", "pytest", "hypothesis", "z3")
+OPTIONAL = ("cupy", "matplotlib", "optuna", "torch", "jax", "pytest", "hypothesis", "z3")
 
 
 def run(code: str, **variables: str) -> str:
