@@ -136,7 +136,7 @@ def row_sums(name: str, half: int = THREADS // 2) -> Counted:
                 S[t] = A[b, t]
                 barrier_block()
 {tree}
-                B[b, t] = A[b, t] / S[0]
+                B[b, t] = S[0]
     """
     return kernel(name, text, ((BLOCKS, THREADS), "float32"), ((BLOCKS, THREADS), "float32"))
 
