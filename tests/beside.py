@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tecomp.codegen import nvrtc
+from tecomp.errors import UnsupportedError
 from tecomp.instructions.maths import MATHS
 from tecomp.ir import expr as E
 from tecomp.ir.atomic import is_atomic
@@ -73,7 +74,11 @@ def _both(module: Module, entry: Callable[..., None]) -> Callable[..., None]:
         if _threads(before) > LARGE:
             COUNTS["large calls, not compared"] += 1
             return
-        module.simulated(*before)
+        try:
+            module.simulated(*before)
+        except UnsupportedError:
+            COUNTS["calls of functions that the simulator does not know, not compared"] += 1
+            return
         near = _approximate(module)
         COUNTS["calls compared to rounding" if near else "calls compared to the last bit"] += 1
         for number, (arg, found) in enumerate(zip(args, before, strict=True)):
@@ -89,7 +94,7 @@ def _threads(arrays: list[Any]) -> int:
 
 def _on_host(arg: Any) -> Any:
     """Return a copy of an array with its strides; a number as it is; None for an array of another kind."""
-    if hasattr(arg, "words"):  # places.GpuArray: bfloat16 between guards
+    if hasattr(arg, "on_host"):  # places.GpuArray: bfloat16 between guards
         return arg.on_host()
     if isinstance(arg, (int, float, bool, np.generic)):
         return arg
@@ -121,10 +126,9 @@ def _approximate(module: Module) -> bool:
 
 def _compare(what: str, simulated: np.ndarray, real: np.ndarray, near: bool) -> None:
     name = simulated.dtype.name
+    if name in TOLERANCE:
+        simulated, real = simulated.astype(np.float64), real.astype(np.float64)
     if near and name in TOLERANCE:
-        wide = np.float64
-        np.testing.assert_allclose(
-            simulated.astype(wide), real.astype(wide), rtol=TOLERANCE[name], atol=TOLERANCE[name], err_msg=what
-        )
+        np.testing.assert_allclose(simulated, real, rtol=TOLERANCE[name], atol=TOLERANCE[name], err_msg=what)
         return
     np.testing.assert_array_equal(simulated, real, err_msg=what)

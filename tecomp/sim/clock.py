@@ -51,6 +51,8 @@ class Clock:
         self.warp_floor = np.full(count, start, np.int32)
         self.fenced = np.zeros(count, np.int32)
         """When each thread last made what it wrote seen by asynchronous copies."""
+        self.announced = np.zeros(count, np.int32)
+        """When each thread last made barriers in memory that it began seen by asynchronous copies."""
         self.known: Array | None = None
         self.others: Any = None
         """What each thread has been told of other blocks: rows of `Told`. It is made when the first is."""
@@ -58,7 +60,12 @@ class Clock:
     def proxy_fence(self, threads: Array) -> None:
         """Threads make what they know to be written seen by asynchronous copies and matrix instructions."""
         own = threads - self.origin
-        self.fenced[own] = self.epoch[own] = self.ticker.tick()
+        self.fenced[own] = self.announced[own] = self.epoch[own] = self.ticker.tick()
+
+    def announce(self, threads: Array) -> None:
+        """Threads make the barriers in memory that they began seen by asynchronous copies."""
+        own = threads - self.origin
+        self.announced[own] = self.epoch[own] = self.ticker.tick()
 
     def ordered(self, threads: Array, others: Array, epochs: Array) -> Array:
         """Return whether what `others` did in `epochs` comes before what `threads` do now, pair by pair."""

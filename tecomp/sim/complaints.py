@@ -17,7 +17,7 @@ def outside(g: Any, site: Site, memory: Memory, flat: Array, lane: Array, bad: A
     """Report elements that a memory does not have."""
     at = int(np.flatnonzero(bad)[0])
     what = f"'{memory.buffer.name}' is accessed at element {int(flat[at])}, outside its {memory.count}"
-    shape = ", ".join(map(repr, memory.buffer.shape))
+    shape = ", ".join(map(str, memory.shape()))
     because = f"thread ({g.name(lane[at])}) {verb} it; the shape is [{shape}]"
     g.run.report("bounds", what, because, site.stmt, int(bad.sum()))
 

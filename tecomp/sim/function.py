@@ -129,6 +129,8 @@ class SimFunction:
             return memory
 
         def call(name: str, *operands: Any) -> None:
+            for memory in (arg[0] for arg in operands if isinstance(arg, tuple)):
+                memory.marks = None  # what a Python function does with it is not known
             self._functions[name](*(memories.array(arg) if isinstance(arg, tuple) else arg for arg in operands))
 
         given = [call] * bool(self._functions) + [_tensor_map] * ("tensor_map" in self._artifact.host)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.evaluate import evaluate
 from ..ir.expr import Var
 from ..ir.stmt import Buffer
 from .clock import Ticker
@@ -27,6 +28,7 @@ class Launch:
         self.program, self.options, self.counters = program, options, counters
         self.shape = Shape(grid, block)
         self.given: dict[int, Any] = {}
+        self.sizes: Mapping[Var, Any] = {}
         self.types: dict[int, Any] = {
             program.slots[var]: var.dtype.numpy for _, var in program.launch.threads if isinstance(var, Var)
         }
@@ -45,6 +47,7 @@ class Launch:
 
     def pass_sizes(self, sizes: Mapping[Var, Any]) -> None:
         """Give the kernel numbers that the host has, whether it asks for them or not: extents of tensors are such."""
+        self.sizes = sizes
         for var, value in sizes.items():
             self.given[self.program.slots[var]] = np.asarray(value).astype(var.dtype.numpy)[()]
 
@@ -101,6 +104,7 @@ def _seen(memory: Memory, buffer: Buffer, also_read: bool, launch: Launch) -> Me
     """Return a memory of the host as a kernel's parameter sees it."""
     seen = Memory(buffer, memory.owner, memory.count, 1, memory.data)
     seen.marks, seen.address = memory.marks, memory.address
+    seen.number = lambda extent: int(evaluate(extent, launch.sizes))
     if launch.options.sanitize and buffer in launch.program.written:
         seen.watch(launch.shape.lanes, also_read)
     return seen

@@ -7,8 +7,13 @@ value of each thread, or one number where all have the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..ir.expr import Const
+from ..ir.interpret_memory import compact
+from ..ir.node import Expr
 from ..ir.stmt import Buffer
 from .clock import WARP
 from .shadow import GroupReads, Shadow, WarpReads
@@ -30,6 +35,8 @@ class Memory:
         self.shadow: Shadow | None = None
         self.flight: Array | None = None
         """Which asynchronous operation an element is in the hands of; 0 is none. Made when the first begins."""
+        self.number: Callable[[Expr], int] = _constant
+        """Returns the value of an extent or a stride."""
         self.address = 0
         """Bytes from the start of its space to element 0, a multiple of 256 in global memory."""
 
@@ -43,18 +50,25 @@ class Memory:
 
     def place(self, x: int) -> str:
         """Return how a program names an element: A[3, 5]."""
-        return element_name(self.buffer, x % max(self.count, 1))
+        offset, found = x % max(self.count, 1), []
+        if not self.buffer.shape:
+            return self.buffer.name
+        for step in self.steps():
+            found.append(offset // max(step, 1))
+            offset %= max(step, 1)
+        return f"{self.buffer.name}[{', '.join(map(str, found))}]"
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the extents of the buffer."""
+        return tuple(self.number(extent) for extent in self.buffer.shape)
+
+    def steps(self) -> tuple[int, ...]:
+        """Return how many elements lie between neighbours along each dimension."""
+        if self.buffer.strides is not None:
+            return tuple(self.number(stride) for stride in self.buffer.strides)
+        return compact(self.shape())
 
 
-def element_name(buffer: Buffer, offset: int) -> str:
-    """Return the name of the element that lies so far from the first one."""
-    if not buffer.shape:
-        return buffer.name
-    extents = [getattr(extent, "value", None) for extent in buffer.shape]
-    if buffer.strides is not None or None in extents[1:]:
-        return f"{buffer.name}[{offset}]"
-    found: list[str] = []
-    for extent in reversed(extents[1:]):
-        found.insert(0, str(offset % max(int(extent or 1), 1)))
-        offset //= max(int(extent or 1), 1)
-    return f"{buffer.name}[{', '.join([str(offset), *found])}]"
+def _constant(extent: Expr) -> int:
+    """Return a constant; 1 of what only a call knows."""
+    return int(extent.value) if isinstance(extent, Const) else 1
