@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..errors import UnsupportedError
-from ..instructions import ROWS, Instruction
+from ..instructions import MATRIX_ROWS, ROWS, Instruction, Typed
 from ..ir.expr import Call
 from ..ir.instruction import stray
 from ..ir.stmt import Stmt
 from ..ir.visit import walk
 from ..target import Target
+from .cuda_mma import check_operands, instruction
 
 
 def check_instructions(body: Stmt, target: Target) -> None:
@@ -26,17 +27,25 @@ def _check(stmt: Stmt, target: Target) -> None:
         raise UnsupportedError(f"{part.name} in a kernel", because, legal, location=stmt.loc, ir=repr(stmt))
     for root in stmt.expressions():
         for node in walk(root):
-            row = ROWS.get(node.name) if isinstance(node, Call) else None
-            if row is not None and not has(target.arch, row):
-                raise UnsupportedError(
-                    f"{row.name} on {target.arch}",
-                    because=f"GPUs have it from {first(row)} on, and the target is {target.arch}"
-                    if not row.needs
-                    else f"only {first(row)} has it, and the target is {target.arch}",
-                    legal=f'target="cuda -arch={first(row)}"',
-                    location=stmt.loc,
-                    ir=repr(node),
-                )
+            if isinstance(node, Call):
+                _check_call(node, stmt, target)
+
+
+def _check_call(node: Call, stmt: Stmt, target: Target) -> None:
+    is_matrix = node.name in MATRIX_ROWS
+    row = instruction(node, stmt) if is_matrix else ROWS.get(node.name)
+    if row is not None and not has(target.arch, row):
+        raise UnsupportedError(
+            f"{row.name} on {target.arch}",
+            because=f"GPUs have it from {first(row)} on, and the target is {target.arch}"
+            if not row.needs
+            else f"only {first(row)} has it, and the target is {target.arch}",
+            legal=f'target="cuda -arch={first(row)}"',
+            location=stmt.loc,
+            ir=repr(node),
+        )
+    if is_matrix:
+        check_operands(node, stmt)
 
 
 def gives_registers(body: Stmt) -> bool:
@@ -46,11 +55,11 @@ def gives_registers(body: Stmt) -> bool:
     )
 
 
-def first(row: Instruction) -> str:
+def first(row: Instruction | Typed) -> str:
     """Return the first architecture that has an instruction."""
     return f"sm_{row.since}{row.needs}"
 
 
-def has(arch: str, row: Instruction) -> bool:
+def has(arch: str, row: Instruction | Typed) -> bool:
     """Return whether an architecture has an instruction: any from the first on, or only that one."""
     return arch == first(row) if row.needs else int("".join(filter(str.isdigit, arch))) >= row.since

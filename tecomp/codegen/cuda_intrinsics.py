@@ -11,7 +11,7 @@ from typing import Final
 
 from ..dtype import DType
 from ..errors import UnsupportedError
-from ..instructions import ROWS
+from ..instructions import MATRIX_ROWS, ROWS, typed
 from ..ir import expr as E
 from ..ir.atomic import ATOMICS
 from ..ir.node import Expr
@@ -72,6 +72,8 @@ def call(node: E.Call, operands: list[Text]) -> Text:
     """Return the text of `node`; UnsupportedError where the table has no column for its operands' type."""
     if node.name in ROWS:
         return Text(ROWS[node.name].cuda.format(*operands))
+    if node.name in MATRIX_ROWS and (chosen := typed(node)) is not None:
+        return Text(chosen.cuda.format(*operands))
     if node.name in ATOMICS:
         return atomic(node, *operands)
     dtype = node.args[0].dtype.element if node.args else node.dtype.element

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..dtype import INT64
-from ..instructions import ROWS
+from ..instructions import ROWS, matrix_functions
 from ..instructions.sync import ARRIVALS
 from ..ir import expr as E
 from ..ir.foreign import addressed
@@ -34,6 +34,7 @@ from .precedence import Text
 RESERVED: Final = (
     KEYWORDS
     | set(PRELUDE)
+    | set(matrix_functions())
     | words([*(row.cuda for row in ROWS.values()), *(t for row in CALLS.values() for t in row.values())])
 )
 """What the text of a kernel may mention besides the names of its own things."""

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from ..instructions import COPIES, EXCHANGE, SYNC, WARPGROUP, preludes
+from ..instructions import COPIES, EXCHANGE, SYNC, WARPGROUP, matrix_functions, preludes
 from ..instructions.copies import TENSOR_MAP
+from ..instructions.registers import REGISTER_TEXTS
 from ..instructions.sync import CLUSTER_RANK, SHARED_ADDRESS
+from ..instructions.wgmma import DESCRIPTOR
 from .cuda_wmma import WMMA
 
 _INLINE: Final = "__device__ __forceinline__"
@@ -203,13 +205,16 @@ template <class T, class Join> __device__ void atomic_update(T* p, T more, Join 
     **preludes(COPIES),
     **preludes(WARPGROUP),
     **WMMA,
+    **REGISTER_TEXTS,
+    "wgmma_descriptor": DESCRIPTOR,
 }
-"""In an order in which each stands after what it uses."""
+"""In an order in which each stands after what it uses; behind them come the functions of matrix instructions, whose
+texts are made when a program uses them: there are hundreds."""
 
 
 def prelude(program: str) -> str:
     """Return the text of what `program` uses, and of what that uses; empty when it uses nothing."""
-    return "\n".join(PRELUDE[name] for name in used(program))
+    return "\n".join(map(_text, used(program)))
 
 
 def used(program: str) -> list[str]:
@@ -220,12 +225,17 @@ def used(program: str) -> list[str]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting |= _names(PRELUDE[name])
-    return [name for name in PRELUDE if name in found]
+            waiting |= _names(_text(name))
+    return [*(name for name in PRELUDE if name in found), *sorted(found - PRELUDE.keys())]
+
+
+def _text(name: str) -> str:
+    return PRELUDE.get(name) or matrix_functions()[name].prelude
 
 
 def _names(text: str) -> set[str]:
-    return PRELUDE.keys() & set(_WORD.findall(text))
+    words = set(_WORD.findall(text))
+    return (PRELUDE.keys() | matrix_functions().keys()) & words
 
 
 def words(texts: Iterable[str]) -> frozenset[str]:

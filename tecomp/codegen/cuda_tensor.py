@@ -21,6 +21,7 @@ from ..ir.node import Expr
 from ..ir.stmt import Buffer, Evaluate, Stmt
 from ..ir.visit import walk
 from ..te.shape import plain
+from .cuda_mma import factors
 
 KIND: Final = "tensor_map"
 """The type of a kernel's argument that says where a tensor lies, and the runtime's function that makes it."""
@@ -96,14 +97,15 @@ def tensor_maps(body: Stmt) -> list[TensorMap]:
 
 
 def box_alignments(body: Stmt) -> dict[Buffer, int]:
-    """Return what shared memory that boxes are copied to or from must begin at a multiple of, in bytes.
+    """Return what shared memory must begin at a multiple of, in bytes, from or to which boxes are copied, or which
+    warpgroups multiply.
 
     What is swizzled is so by bits of its address, and must begin where these are zero.
     """
     found: dict[Buffer, int] = {}
-    for _, call in copies(body):
-        memory = _in_shared(call).buffer
-        found[memory] = max(found.get(memory, SHARED_BOX), 8 * tensor_of(call).swizzle)
+    asked = [(_in_shared(call).buffer, max(SHARED_BOX, 8 * tensor_of(call).swizzle)) for _, call in copies(body)]
+    for memory, align in (*asked, *factors(body)):
+        found[memory] = max(found.get(memory, 0), align)
     return found
 
 

@@ -149,6 +149,7 @@ EXCHANGE_NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "vote_ballot": vote_ballot,
     "elect_one": elect_one,
     "fetch_add": fetch_add,
-    **{name: atomic(name) for name in _JOINS},
 }
 """What each does."""
+ATOMICS_NUMPY: Final[dict[str, Callable[..., Any]]] = {name: atomic(name) for name in _JOINS}
+"""What updates do that give nothing."""

@@ -17,6 +17,8 @@ from .matrix_layout import WARP, Array, Places, fragment, together
 from .registers import Operand, function, places
 
 ROW_BYTES: Final = 16
+WORD_BYTES: Final = 4
+"""What each thread has of a matrix."""
 
 
 class MatrixMove(NamedTuple):
@@ -57,6 +59,11 @@ class MatrixMove(NamedTuple):
     def flops(self) -> int:
         """None: it moves."""
         return 0
+
+    @property
+    def bytes_held(self) -> dict[str, int]:
+        """How much of each thread's arrays it takes."""
+        return dict.fromkeys(("to", "of"), WORD_BYTES * self.matrices)
 
     @property
     def addressing_lanes(self) -> int:

@@ -194,9 +194,7 @@ def move(row: MatrixMove) -> Callable[..., None]:
     return run
 
 
-MATRIX_NUMPY: Final[dict[str, Callable[..., Any]]] = {
-    **{name: _wmma(instruction) for name, instruction in MATRIX_CALLS.items()},
-    **{name: move(row) for name, row in MATRIX_MOVES.items()},
-    **{name: multiply for name, *_ in MMA},
-}
-"""What each does."""
+WMMA_NUMPY: Final[dict[str, Callable[..., Any]]] = {name: _wmma(one) for name, one in MATRIX_CALLS.items()}
+"""What each instruction on fragments does."""
+MOVES_NUMPY: Final[dict[str, Callable[..., Any]]] = {name: move(row) for name, row in MATRIX_MOVES.items()}
+"""What each load and store of matrices does."""

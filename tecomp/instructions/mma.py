@@ -57,6 +57,12 @@ class Mma(NamedTuple):
             "c": sums,
         }
 
+    @property
+    def bytes_held(self) -> dict[str, int]:
+        """How much of each thread's arrays it takes."""
+        types = {"d": self.result, "a": self.a, "b": self.b, "c": self.result}
+        return {name: at.rows.shape[1] * numpy_type(types[name]).itemsize for name, at in self.places.items()}
+
     def compute(self, a: Array, b: Array, c: Array) -> Array:
         """Return what each lane has of d: arrays (warps, 32, registers) in the types of the operands."""
         at = self.places

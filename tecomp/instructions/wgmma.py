@@ -96,6 +96,12 @@ class Wgmma(NamedTuple):
         """Where in a warpgroup the elements of an `a` in registers lie, 64 x k."""
         return fragment(M, self.types.k, together(numpy_type(self.types.a).itemsize))
 
+    @property
+    def bytes_held(self) -> dict[str, int]:
+        """How much of each thread's arrays it takes."""
+        d, a = (numpy_type(dtype).itemsize for dtype in (self.types.result, self.types.a))
+        return {"d": self.d_places.rows.shape[1] * d, "a": self.a_places.rows.shape[1] * a}
+
     def compute(self, a: Array, b: Array, d: Array, scale_d: Array | int = 1) -> Array:
         """Return what each lane then has of d, (warpgroups, 128, n / 2), as it has `d` before.
 

@@ -126,9 +126,8 @@ def wgmma_wait(g: Any, site: Any, mask: Any, newest: Any) -> None:
 
 
 WGMMA_NUMPY: Final[dict[str, Callable[..., Any]]] = {
-    **{name: wgmma for name, *_ in WGMMA},
     "wgmma_fence": wgmma_fence,
     "wgmma_commit": wgmma_commit,
     "wgmma_wait": wgmma_wait,
 }
-"""What each does."""
+"""What each does by which a warpgroup waits for its multiplications."""

@@ -16,8 +16,9 @@ from ..dtype import INDEX, INT32, INT64, DType
 from ..ir import expr as E
 from ..ir import make
 from ..ir.func import Func
-from ..ir.instruction import VALUE, signature_of
+from ..ir.instruction import signature_of
 from ..ir.node import Expr
+from ..ir.signature import VALUE
 from ..ir.stmt import Alloc, Buffer, For, Launch, Let, Stmt, Store
 from ..target import Target
 

@@ -1,26 +1,23 @@
-"""What each call of a kernel does, by its name: one table, made of the tables of instructions."""
+"""What each call of a kernel does, by its name: the column of the tables of instructions that is NumPy's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..instructions.copies_numpy import COPIES_NUMPY
-from ..instructions.exchange_numpy import EXCHANGE_NUMPY
-from ..instructions.matrix_numpy import MATRIX_NUMPY
-from ..instructions.sync_numpy import BETWEEN_WARPS, SYNC_NUMPY, WAITING
-from ..instructions.tensor_numpy import TENSOR_NUMPY
-from ..instructions.wgmma_numpy import WGMMA_NUMPY
+from ..instructions import MATRIX_ROWS, ROWS
+from ..instructions.exchange_numpy import ATOMICS_NUMPY
+from ..instructions.matrix_numpy import WMMA_NUMPY
+from ..instructions.sync_numpy import BETWEEN_WARPS, WAITING
 from ..ir import expr as E
 
 MEANINGS: Final[dict[str, Callable[..., Any]]] = {
-    **SYNC_NUMPY,
-    **EXCHANGE_NUMPY,
-    **COPIES_NUMPY,
-    **TENSOR_NUMPY,
-    **MATRIX_NUMPY,
-    **WGMMA_NUMPY,
+    **{name: row.numpy for name, row in ROWS.items()},
+    **{name: row.numpy for name, row in MATRIX_ROWS.items()},
+    **ATOMICS_NUMPY,
+    **WMMA_NUMPY,
 }
+"""Updates of memory, and what a warp does on fragments, are no instructions of the tables: CUDA has other texts."""
 
 
 def meaning(call: E.Call) -> Callable[..., Any]:

@@ -17,9 +17,12 @@ from ..ir.interpret_calls import CALLS
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
 from .instructions import INSTRUCTION_FUNCTIONS
+from .matrix_instructions import WGMMA_FUNCTIONS
 from .ptx import PTX_FUNCTIONS
+from .ptx_matrix import PTX_MATRIX_FUNCTIONS
 from .wmma import MATRIX_FUNCTIONS
 
+_PTX: Final = {**PTX_FUNCTIONS, **PTX_MATRIX_FUNCTIONS}
 _UINT32: Final = DType("uint32")
 _serial = itertools.count(1)
 
@@ -125,14 +128,15 @@ def call_intrin(dtype: str, func_name: str, *args: Any) -> Expr:
     name = func_name.removeprefix("tir.")
     if name in MATRIX_FUNCTIONS:
         return MATRIX_FUNCTIONS[name](*args)
-    if name in PTX_FUNCTIONS:
-        return PTX_FUNCTIONS[name](dtype, *args)
+    if name in _PTX:
+        return _PTX[name](dtype, *args)
     if name in INSTRUCTION_FUNCTIONS:
         return INSTRUCTION_FUNCTIONS[name](*args)
     if name in INSTEAD["tecomp.tir"]:
         raise UserError(f"tir.call_intrin {func_name!r}", "there is none", INSTEAD["tecomp.tir"][name])
     if name not in CALLS:
-        known = ", ".join(sorted({*CALLS, *MATRIX_FUNCTIONS, *PTX_FUNCTIONS, *INSTRUCTION_FUNCTIONS}))
+        spelled = {*CALLS, *MATRIX_FUNCTIONS, *_PTX, *INSTRUCTION_FUNCTIONS} - WGMMA_FUNCTIONS.keys()
+        known = ", ".join(sorted(spelled))
         raise UserError(f"tir.call_intrin {func_name!r}", because="no operation is called so", legal=known)
     return make.call(name, _result(f"tir.call_intrin {func_name!r}", dtype), *args)
 

@@ -18,13 +18,14 @@ from ..dtype import INT32
 from ..errors import UserError, UserTypeError
 from ..ir import expr as E
 from ..ir import make
-from ..ir.instruction import ADDRESS, CONSTANT, ELEMENT, INSTRUCTIONS, VALUE, Operand, spelled
+from ..ir.instruction import INSTRUCTIONS
 from ..ir.node import Expr
+from ..ir.signature import ADDRESS, CONSTANT, ELEMENT, VALUE, Operand, spelled
 from ..ir.stmt import Buffer
 
 Function = Callable[..., Expr]
 INSTRUCTION_FUNCTIONS: Final[dict[str, Function]] = {}
-"""The functions of this file, by name."""
+"""The functions of this file and of `matrix_instructions`, by name."""
 
 
 def instruction(name: str, *given: Any, **named: Any) -> Expr:
@@ -92,75 +93,73 @@ def _legal(operand: Operand) -> str:
     return f"a scalar of {' or '.join(operand.dtypes)}" if operand.dtypes else f"a scalar {operand.kind}"
 
 
-def _function(name: str, does: str) -> Function:
+def function(name: str, does: str) -> Function:
     """Return the function that makes the call of an instruction."""
 
-    def function(*given: Any, **named: Any) -> Expr:
+    def call(*given: Any, **named: Any) -> Expr:
         return instruction(name, *given, **named)
 
     operands = ", ".join(operand.name for operand in INSTRUCTIONS[name].operands)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name}({operands})\n\n{does}"
-    INSTRUCTION_FUNCTIONS[name] = function
-    return function
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"{name}({operands})\n\n{does}"
+    INSTRUCTION_FUNCTIONS[name] = call
+    return call
 
 
-barrier_block = _function("barrier_block", "All threads of a block wait for each other.")
-barrier_grid = _function("barrier_grid", "All threads of a kernel wait for each other.")
-barrier_warp = _function("barrier_warp", "Lanes of a warp wait for each other.")
-barrier_named = _function(
+barrier_block = function("barrier_block", "All threads of a block wait for each other.")
+barrier_grid = function("barrier_grid", "All threads of a kernel wait for each other.")
+barrier_warp = function("barrier_warp", "Lanes of a warp wait for each other.")
+barrier_named = function(
     "barrier_named", "So many threads of a block wait for each other at the barrier of that number."
 )
-barrier_named_arrive = _function("barrier_named_arrive", "Come to a numbered barrier, and do not wait there.")
-barrier_cluster = _function("barrier_cluster", "All threads of a cluster of blocks wait for each other.")
+barrier_named_arrive = function("barrier_named_arrive", "Come to a numbered barrier, and do not wait there.")
+barrier_cluster = function("barrier_cluster", "All threads of a cluster of blocks wait for each other.")
 
-fence_block = _function("fence_block", "What this thread did to memory before, its block sees before what comes after.")
-fence_device = _function("fence_device", "What this thread did to memory before, the GPU sees before what comes after.")
-fence_system = _function("fence_system", "What this thread did to memory before, all see before what comes after.")
-fence_proxy_async = _function("fence_proxy_async", "Copies that begin after see what was stored to shared memory.")
-fence_mbarrier_init = _function("fence_mbarrier_init", "Barriers made in memory are seen by the cluster and by copies.")
+fence_block = function("fence_block", "What this thread did to memory before, its block sees before what comes after.")
+fence_device = function("fence_device", "What this thread did to memory before, the GPU sees before what comes after.")
+fence_system = function("fence_system", "What this thread did to memory before, all see before what comes after.")
+fence_proxy_async = function("fence_proxy_async", "Copies that begin after see what was stored to shared memory.")
+fence_mbarrier_init = function("fence_mbarrier_init", "Barriers made in memory are seen by the cluster and by copies.")
 
-vote_all = _function("vote_all", "Whether p holds in all lanes.")
-vote_any = _function("vote_any", "Whether p holds in one lane at least.")
-vote_ballot = _function("vote_ballot", "A bit for each lane: whether p holds there.")
-elect_one = _function("elect_one", "True in one of the lanes.")
-shuffle = _function("shuffle", "The value of the lane of that number.")
-shuffle_xor = _function("shuffle_xor", "The value of the lane whose number differs in those bits.")
-shuffle_up = _function("shuffle_up", "The value of the lane `delta` below; its own where there is none.")
-shuffle_down = _function("shuffle_down", "The value of the lane `delta` above; its own where there is none.")
+vote_all = function("vote_all", "Whether p holds in all lanes.")
+vote_any = function("vote_any", "Whether p holds in one lane at least.")
+vote_ballot = function("vote_ballot", "A bit for each lane: whether p holds there.")
+elect_one = function("elect_one", "True in one of the lanes.")
+shuffle = function("shuffle", "The value of the lane of that number.")
+shuffle_xor = function("shuffle_xor", "The value of the lane whose number differs in those bits.")
+shuffle_up = function("shuffle_up", "The value of the lane `delta` below; its own where there is none.")
+shuffle_down = function("shuffle_down", "The value of the lane `delta` above; its own where there is none.")
 
-mbarrier_init = _function("mbarrier_init", "Make a barrier in memory, a phase of which is over when `count` have come.")
-mbarrier_arrive = _function("mbarrier_arrive", "Come to a barrier in memory.")
-mbarrier_arrive_expect_tx = _function("mbarrier_arrive_expect_tx", "Come to a barrier that so many bytes come to too.")
-mbarrier_wait = _function("mbarrier_wait", "Wait until the phase of that parity is over; the first one's is 0.")
+mbarrier_init = function("mbarrier_init", "Make a barrier in memory, a phase of which is over when `count` have come.")
+mbarrier_arrive = function("mbarrier_arrive", "Come to a barrier in memory.")
+mbarrier_arrive_expect_tx = function("mbarrier_arrive_expect_tx", "Come to a barrier that so many bytes come to too.")
+mbarrier_wait = function("mbarrier_wait", "Wait until the phase of that parity is over; the first one's is 0.")
 
-prefetch = _function("prefetch", "Load what is around an element into the cache.")
-cp_async = _function("cp_async", "Begin to copy 4, 8 or 16 bytes from global to shared memory.")
-cp_async_zfill = _function("cp_async_zfill", "As cp_async, of the first `src_bytes` only; the others become zero.")
-cp_async_commit = _function("cp_async_commit", "Let the copies begun since the last commit be a group.")
-cp_async_wait = _function("cp_async_wait", "Wait until only the last `n` groups are under way.")
-cp_async_mbarrier_arrive = _function("cp_async_mbarrier_arrive", "Come to a barrier when the copies begun are done.")
-bulk_load = _function("bulk_load", "Begin to copy a run of bytes to shared memory; they come to the barrier.")
-bulk_store = _function("bulk_store", "Begin to copy a run of bytes to global memory.")
-bulk_commit = _function("bulk_commit", "Let the bulk stores begun since the last commit be a group.")
-bulk_wait = _function("bulk_wait", "Wait until only the last `n` groups of bulk stores are under way.")
-bulk_wait_read = _function("bulk_wait_read", "As bulk_wait, until what they copy has been read.")
+prefetch = function("prefetch", "Load what is around an element into the cache.")
+cp_async = function("cp_async", "Begin to copy 4, 8 or 16 bytes from global to shared memory.")
+cp_async_zfill = function("cp_async_zfill", "As cp_async, of the first `src_bytes` only; the others become zero.")
+cp_async_commit = function("cp_async_commit", "Let the copies begun since the last commit be a group.")
+cp_async_wait = function("cp_async_wait", "Wait until only the last `n` groups are under way.")
+cp_async_mbarrier_arrive = function("cp_async_mbarrier_arrive", "Come to a barrier when the copies begun are done.")
+bulk_load = function("bulk_load", "Begin to copy a run of bytes to shared memory; they come to the barrier.")
+bulk_store = function("bulk_store", "Begin to copy a run of bytes to global memory.")
+bulk_commit = function("bulk_commit", "Let the bulk stores begun since the last commit be a group.")
+bulk_wait = function("bulk_wait", "Wait until only the last `n` groups of bulk stores are under way.")
+bulk_wait_read = function("bulk_wait_read", "As bulk_wait, until what they copy has been read.")
 _BOX = "A box of a tensor, extents and coordinates innermost first; what lies outside is read as zero, not written."
-tensor_load_1d = _function("tensor_load_1d", f"Begin to copy to shared memory; its bytes come to the barrier. {_BOX}")
-tensor_load_2d = _function("tensor_load_2d", f"Begin to copy to shared memory; its bytes come to the barrier. {_BOX}")
-tensor_load_3d = _function("tensor_load_3d", f"Begin to copy to shared memory; its bytes come to the barrier. {_BOX}")
-tensor_store_1d = _function("tensor_store_1d", f"Begin to copy from shared memory. {_BOX}")
-tensor_store_2d = _function("tensor_store_2d", f"Begin to copy from shared memory. {_BOX}")
-tensor_store_3d = _function("tensor_store_3d", f"Begin to copy from shared memory. {_BOX}")
+tensor_load_1d = function("tensor_load_1d", f"Begin to copy to shared memory; its bytes come to the barrier. {_BOX}")
+tensor_load_2d = function("tensor_load_2d", f"Begin to copy to shared memory; its bytes come to the barrier. {_BOX}")
+tensor_load_3d = function("tensor_load_3d", f"Begin to copy to shared memory; its bytes come to the barrier. {_BOX}")
+tensor_store_1d = function("tensor_store_1d", f"Begin to copy from shared memory. {_BOX}")
+tensor_store_2d = function("tensor_store_2d", f"Begin to copy from shared memory. {_BOX}")
+tensor_store_3d = function("tensor_store_3d", f"Begin to copy from shared memory. {_BOX}")
 
-wgmma_fence = _function("wgmma_fence", "Registers and shared memory are in order for the matrix instructions after.")
-wgmma_commit = _function("wgmma_commit", "Let the matrix instructions begun since the last commit be a group.")
-wgmma_wait = _function("wgmma_wait", "Wait until only the last `n` groups are under way.")
-registers_increase = _function("registers_increase", "Take registers, until each thread of the warpgroup has `n`.")
-registers_decrease = _function(
-    "registers_decrease", "Give registers away, but for `n` of each thread of the warpgroup."
-)
-fetch_add = _function(
+wgmma_fence = function("wgmma_fence", "Registers and shared memory are in order for the matrix instructions after.")
+wgmma_commit = function("wgmma_commit", "Let the matrix instructions begun since the last commit be a group.")
+wgmma_wait = function("wgmma_wait", "Wait until only the last `n` groups are under way.")
+registers_increase = function("registers_increase", "Take registers, until each thread of the warpgroup has `n`.")
+registers_decrease = function("registers_decrease", "Give registers away, but for `n` of each thread of the warpgroup.")
+fetch_add = function(
     "fetch_add", "Add to an element, indivisibly; gives what it held. The whole value of a let or store."
 )
 

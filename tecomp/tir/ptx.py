@@ -24,7 +24,10 @@ def ptx_cp_async(
     """Return the beginning of a copy of 4, 8 or 16 bytes to shared memory; offsets count elements of `dtype`."""
     asked = "ptx_cp_async"
     return instruction(
-        "cp_async", _at(asked, dtype, shared_ptr, shared_offset), _at(asked, dtype, global_ptr, global_offset), bytes
+        "cp_async",
+        element_at(asked, dtype, shared_ptr, shared_offset),
+        element_at(asked, dtype, global_ptr, global_offset),
+        bytes,
     )
 
 
@@ -39,7 +42,10 @@ def ptx_cp_async_bulk(
 ) -> Expr:
     """Return the beginning of a copy of many bytes to shared memory, which come to a barrier."""
     asked = "ptx_cp_async_bulk"
-    to, source = _at(asked, dtype, shared_ptr, shared_offset), _at(asked, dtype, global_ptr, global_offset)
+    to, source = (
+        element_at(asked, dtype, shared_ptr, shared_offset),
+        element_at(asked, dtype, global_ptr, global_offset),
+    )
     return instruction("bulk_load", to, source, bytes, _barrier(asked, barrier_id))
 
 
@@ -103,7 +109,7 @@ def _shuffle(asked: str, name: str, mask: Any, value: Any, lane: Any, width: Any
     return instruction(name, value, lane, mask)
 
 
-def _at(asked: str, dtype: str, pointer: Any, offset: Any) -> Any:
+def element_at(asked: str, dtype: str, pointer: Any, offset: Any) -> Any:
     """Return the address that lies `offset` elements behind a pointer."""
     found = pointer.as_expr() if hasattr(pointer, "as_expr") else pointer
     if isinstance(found, Buffer):

@@ -10,7 +10,7 @@ import pytest
 from tecomp.codegen.cuda import printed
 from tecomp.codegen.cuda_instruction import has
 from tecomp.errors import InternalError, UnsupportedError
-from tecomp.instructions import ROWS
+from tecomp.instructions import MATRIX_ROWS, ROWS
 from tecomp.ir import parse, verify
 from tecomp.ir import text as text_of
 from tecomp.ir.foreign import gives_nothing, is_opaque
@@ -30,12 +30,19 @@ def parsed(statement: str) -> Func:
 
 
 def test_each_instruction_has_a_row_and_each_row_an_instruction() -> None:
-    assert INSTRUCTIONS.keys() == ROWS.keys()
+    assert INSTRUCTIONS.keys() == ROWS.keys() | MATRIX_ROWS.keys()
+    assert not ROWS.keys() & MATRIX_ROWS.keys()
     assert {row.kind for row in ROWS.values()} == KINDS
     assert all(name == row.name for name, row in ROWS.items())
 
 
-@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_each_row_says_what_it_is_in_cuda_and_what_it_does() -> None:
+    assert all(row.cuda and callable(row.numpy) for row in ROWS.values())
+    assert all(callable(row.numpy) and row.typed for row in MATRIX_ROWS.values())
+    assert all(one.cuda for row in MATRIX_ROWS.values() for one in row.typed.values())
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_its_program_reads_back(name: str) -> None:
     func = flat(program(name))
     again = parse(text_of(func))
@@ -46,7 +53,7 @@ def test_its_program_reads_back(name: str) -> None:
     assert gives_nothing(call) == (INSTRUCTIONS[name].stays and not INSTRUCTIONS[name].gives)
 
 
-@pytest.mark.parametrize("name", INSTRUCTIONS)
+@pytest.mark.parametrize("name", ROWS)
 def test_it_compiles_where_there_is_one(name: str) -> None:
     for arch in filter(lambda arch: has(arch, ROWS[name]), ARCHS):
         target = Target.of(f"cuda -arch={arch}")
