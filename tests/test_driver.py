@@ -116,7 +116,7 @@ def test_an_unknown_target(doubled, refused) -> None:
            |     tecomp.build(doubled.s, [doubled.A, doubled.B], target="metal")
            |     ^
           because: there is no target kind 'metal'
-          legal: "llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a"
+          legal: "llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a", "cuda-sim"
     """,
     ):
         tecomp.build(doubled.s, [doubled.A, doubled.B], target="metal")

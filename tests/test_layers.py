@@ -29,6 +29,7 @@ LAYERS = (
     ("transform",),
     ("checked",),
     ("functions", "module", "nd", "runtime", "testing"),
+    ("sim",),
     ("driver",),
 )
 """A package imports only what stands before it; the leaves of the first row may import one another."""
@@ -117,6 +118,7 @@ USERS_OF_THE_RUNTIME = (
     "tecomp.checked",
     "tecomp.nd",
     "tecomp.runtime",
+    "tecomp.sim",
     "tecomp.testing",
     "tecomp.ir.interpret_foreign",
 )

@@ -149,6 +149,7 @@ def bulk_load(g: Any, site: Any, mask: Any, dst: Any, src: Any, count: Any, at: 
         one, size = np.array([lane]), int(sizes[lane])
         g.run.tally("bulk copy", 1)
         _check_bulk(g, site, lane, size)
+        g.run.meetings.mbarrier(key).check_seen(g, site, lane)
         for place in (dst, src):
             aligned(g, site, place, one, BULK)
         x, source_x, lanes, _ = _pairs(g, dst, src, one, size // dst.memory.data.itemsize)

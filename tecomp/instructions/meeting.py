@@ -15,7 +15,7 @@ class Waiting(NamedTuple):
     """What a warp waits for: whether it is there, and in words."""
 
     ready: Callable[[], bool]
-    what: str
+    what: Callable[[], str]
     site: Any
     gang: Any
 
@@ -89,7 +89,7 @@ def meet(
     this = meeting.rounds
     meeting.settle(g)
     if waits and meeting.rounds == this:
-        yield Waiting(lambda: meeting.rounds != this, f"{meeting.name}, {expected} threads", site, g)
+        yield Waiting(lambda: meeting.rounds != this, lambda: f"{meeting.name}, {expected} threads", site, g)
 
 
 class MBarrier:
@@ -100,6 +100,8 @@ class MBarrier:
         self.pending, self.bytes, self.phase = count, 0, 0
         self.row, self.done = row, row.copy()
         """What those that arrived know: of the present phase, of those that are over."""
+        self.begun: tuple[int, int] | None = None
+        """Which thread began it, and in which epoch."""
 
     def arrive(self, g: Any, lane: int, expected: int = 0, adds: bool = True) -> None:
         """A thread arrives, and more bytes are to come."""
@@ -123,6 +125,17 @@ class MBarrier:
     agents = 0
     """How many agents the rows have columns for, at their end."""
 
+    def check_seen(self, g: Any, site: Any, lane: int) -> None:
+        """Report where an asynchronous copy need not see that it was begun."""
+        if self.begun is None or not g.run.watches:
+            return
+        thread, epoch = self.begun
+        announced = g.run.clock.announced
+        if epoch >= max(announced[thread], announced[g.own[lane]]):
+            name = g.run.thread_name(thread + g.run.clock.origin)
+            because = f"thread ({name}) began it, with no fence_mbarrier_init or fence_proxy_async behind"
+            g.run.report("async", f"an asynchronous copy need not see '{self.name}'", because, site.stmt)
+
     def settle(self) -> None:
         """End the phase if all has come."""
         if self.pending == 0 and self.bytes == 0:
@@ -133,7 +146,7 @@ class MBarrier:
     def wait(self, g: Any, site: Any, lane: int, parity: int) -> Generator[Waiting, None, None]:
         """Wait for the end of the phase of that parity."""
         if self.phase == parity & 1:
-            yield Waiting(lambda: self.phase != parity & 1, self.missing(parity), site, g)
+            yield Waiting(lambda: self.phase != parity & 1, lambda: self.missing(parity), site, g)
         g.run.clock.acquire(g.threads[lane : lane + 1], self.done)
 
     def missing(self, parity: int) -> str:
@@ -175,19 +188,20 @@ class Meetings:
             meeting.expected = self._run.live_threads(g.block[0])
             meeting.settle(meeting.arrived[0][0])
 
-    def mbarrier_init(self, key: Key, count: int, name: str) -> None:
-        """Begin a barrier in memory."""
+    def mbarrier_init(self, key: Key, count: int, name: str) -> MBarrier:
+        """Return a new barrier in memory."""
         known = self._barriers.get(key)
         agent = len(self._barriers) if known is None else known.agent
         clock = self._run.clock
         barrier = MBarrier(name, count, agent, np.zeros(clock.lanes + clock.agents, np.int32))
         barrier.agents = clock.agents
         self._barriers[key] = barrier
+        return barrier
 
     def mbarrier(self, key: Key) -> MBarrier:
         """Return a barrier in memory that was begun; an empty one stands for one that was not, which is reported."""
         if key not in self._barriers:
-            self.mbarrier_init(key, 1, "a barrier that was not begun")
+            return self.mbarrier_init(key, 1, "a barrier that was not begun")
         return self._barriers[key]
 
 

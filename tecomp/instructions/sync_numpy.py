@@ -144,10 +144,19 @@ def fence_proxy_async(g: Any, site: Any, mask: Any) -> None:
     g.run.clock.proxy_fence(g.threads[g.lanes_of(mask)])
 
 
+def fence_mbarrier_init(g: Any, site: Any, mask: Any) -> None:
+    """Make the barriers in memory that the threads have begun seen by asynchronous copies."""
+    fence(g, site, mask)
+    g.run.clock.announce(g.threads[g.lanes_of(mask)])
+
+
 def mbarrier_init(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
     """Begin the first phase of a barrier in memory, which that many arrivals end."""
     for lane, key in mbarrier_at(g, site, mask, at, first=True):
-        g.run.meetings.mbarrier_init(key, int(np.broadcast_to(count, (g.size,))[lane]), at.memory.place(key[1]))
+        barrier = g.run.meetings.mbarrier_init(
+            key, int(np.broadcast_to(count, (g.size,))[lane]), at.memory.place(key[1])
+        )
+        barrier.begun = (int(g.own[lane]), int(g.run.clock.epoch[g.own[lane]]))
 
 
 def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> Waits:
@@ -160,7 +169,7 @@ def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> Waits:
 def turn(g: Any, site: Any) -> Waits:
     """Let other warps go on before this one does."""
     if g.run.apart:
-        yield Waiting(lambda: True, "its turn", site, g)
+        yield Waiting(lambda: True, lambda: "its turn", site, g)
 
 
 def mbarrier_arrive_expect_tx(g: Any, site: Any, mask: Any, at: Any, count: Any) -> Waits:
@@ -193,7 +202,7 @@ SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "fence_device": fence_device,
     "fence_system": fence_device,
     "fence_proxy_async": fence_proxy_async,
-    "fence_mbarrier_init": fence,
+    "fence_mbarrier_init": fence_mbarrier_init,
     "mbarrier_init": mbarrier_init,
     "mbarrier_arrive": mbarrier_arrive,
     "mbarrier_arrive_expect_tx": mbarrier_arrive_expect_tx,

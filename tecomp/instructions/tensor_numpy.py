@@ -48,6 +48,7 @@ def tensor_load(rank: int) -> Callable[..., None]:
     def run(g: Any, site: Any, mask: Any, dst: Any, tensor: Any, at: Any, swizzle: Any, *rest: Any) -> None:
         sizes, corners, shape = rest[:rank], rest[rank : 2 * rank], rest[2 * rank :]
         for lane, key in mbarrier_at(g, site, mask, at):
+            g.run.meetings.mbarrier(key).check_seen(g, site, lane)
             box = _of(g, dst, lane, shape, swizzle, sizes, corners)
             g.run.tally("tensor copy", 1)
             lanes = np.full(len(box.shared), lane)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..dtype import INDEX, DType
+from ..dtype import DType
 from .expr import Add, Broadcast, Const, Sub, Var
 from .func import Func, Level
 from .make import const
@@ -34,11 +34,11 @@ def text(node: Expr | Stmt | Func) -> str:
     return "".join(f"{line}\n" for line, _ in lines(node))
 
 
-def lines(node: Stmt | Func) -> list[tuple[str, Stmt | None]]:
-    """Return the lines of the text, each with the statement that begins there."""
+def lines(node: Stmt | Func, level: Level = Level.LOOPS) -> list[tuple[str, Stmt | None]]:
+    """Return the lines of the text, each with the statement that begins there; `level` is that of a statement."""
     if isinstance(node, Func):
         return _StmtText(default_integer(node.level)).func(node)
-    printer = _StmtText(INDEX)
+    printer = _StmtText(default_integer(level))
     printer.suite(node, 0)
     return printer.lines
 
@@ -268,9 +268,9 @@ def _expressions(stmt: Stmt) -> list[Expr]:
     return list(stmt.expressions())
 
 
-def headline(stmt: Stmt) -> str:
-    """Return the line at which `stmt` begins."""
-    return next((line for line, owner in lines(stmt) if owner is stmt), "")
+def headline(stmt: Stmt, level: Level = Level.LOOPS) -> str:
+    """Return the line at which `stmt`, of a program of that level, begins."""
+    return next((line for line, owner in lines(stmt, level) if owner is stmt), "")
 
 
 def underlined(node: Stmt | Func, culprits: Sequence[Stmt]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from ..errors import TecompError
+from ..ir.func import Level
 from ..ir.stmt import Stmt
 from ..ir.text import headline
 from ..location import Location
@@ -61,7 +62,7 @@ class SimulationFault(TecompError, RuntimeError):
             f"{kernel}: {first.what}",
             because="\n           ".join([first.because, *more]),
             legal=KINDS[first.kind],
-            ir="" if first.stmt is None else headline(first.stmt),
+            ir="" if first.stmt is None else headline(first.stmt, Level.FLAT),
             location=first.location,
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..codegen.cuda_kernel import Kernel
 from ..codegen.cuda_limits import cluster_size
 from ..codegen.cuda_memory import elements
+from ..codegen.cuda_tensor import box_alignments
 from ..errors import InternalError, UnsupportedError
 from ..ir import expr as E
 from ..ir import make
@@ -59,6 +60,8 @@ class Program:
         self.read = {node.buffer for node in nodes if isinstance(node, E.Load)} | addressed(launch.body, "r")
         self.written = {node.buffer for node in nodes if isinstance(node, Store)} | addressed(launch.body, "w")
         self.shared = [node.buffer for node in nodes if isinstance(node, Alloc) and node.buffer.is_shared]
+        self.aligns = box_alignments(launch.body)
+        """What shared memory begins at a multiple of, where that is more than its own alignment."""
         self.body = self.block(launch.body)
 
     def block(self, root: Stmt | None) -> Step:

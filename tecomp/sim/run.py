@@ -95,7 +95,7 @@ class Run:
         """Return where in a block's memory a buffer begins."""
         if not buffer.is_shared:
             return 0
-        align = max(SHARED_ALIGN, buffer.align)
+        align = max(SHARED_ALIGN, buffer.align, self.program.aligns.get(buffer, 0))
         start = -(-self._end // align) * align
         self._end = start + size
         return start
@@ -167,9 +167,10 @@ class Run:
             pass
 
     def _deadlock(self, waiting: list[Waiting]) -> None:
-        lines = [f"warp of thread ({one.gang.name(0)}) waits for {one.what}" for one in waiting[:8]]
+        lines = [f"warp of thread ({one.gang.name(0)}) waits for {one.what()}" for one in waiting[:8]]
         more = [f"and {len(waiting) - 8} more"] if len(waiting) > 8 else []
-        what = f"deadlock: {len(waiting)} warps wait for what does not come"
+        count = "1 warp waits" if len(waiting) == 1 else f"{len(waiting)} warps wait"
+        what = f"deadlock: {count} for what does not come"
         self.report("deadlock", what, "\n           ".join([*lines, *more]), waiting[0].site.stmt)
         raise Stopped
 
@@ -210,10 +211,10 @@ class Run:
         if self.counters is not None:
             self.counters.instruction(name, times)
 
-    def multiplied(self, warps: int, flops: int) -> None:
-        """Count matrix instructions of warps, each of so many multiplications and additions."""
+    def multiplied(self, warps: int, flops: int, factor: str) -> None:
+        """Count matrix instructions of warps, each of so many multiplications and additions of that type."""
         if self.counters is not None:
-            self.counters.matrix(warps, flops)
+            self.counters.matrix(warps, flops, factor)
 
     def turned(self, g: Gang, work: Any, mask: Any) -> None:
         """Count a turn of a loop."""

@@ -61,7 +61,7 @@ def test_limits() -> None:
 
 CUDA_FORMS = "-arch=NAME, -max_num_threads=THREADS, -max_shared_memory_per_block=BYTES, -thread_warp_size=32"
 LLVM_FORMS = "-mcpu=NAME, -mattr=+FEATURE,-FEATURE, -mtriple=TRIPLE"
-KINDS = '"llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a"'
+KINDS = '"llvm", "llvm -mcpu=NAME", "cuda", "cuda -arch=sm_90a", "cuda-sim"'
 
 
 @pytest.mark.parametrize(
