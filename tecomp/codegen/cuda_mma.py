@@ -9,7 +9,7 @@ An array has as many elements as the instruction takes in registers; what lies i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ..arith import constant_lower, constant_upper, modular
@@ -21,7 +21,8 @@ from ..instructions.mma import Mma
 from ..ir import expr as E
 from ..ir.instruction import INSTRUCTIONS
 from ..ir.node import Expr
-from ..ir.stmt import Buffer, Stmt
+from ..ir.stmt import Buffer, Let, Stmt
+from ..ir.subst import substitute
 from ..ir.visit import walk
 from ..te.shape import plain
 from .cuda_memory import elements
@@ -46,15 +47,26 @@ def instruction(call: E.Call, stmt: Stmt) -> Typed:
     raise UnsupportedError(f"{call.name} of {a} and {b} in {d}", because, legal, location=stmt.loc, ir=repr(call))
 
 
-def check_operands(call: E.Call, stmt: Stmt) -> None:
-    """Raise UnsupportedError for operands that the instruction of a call cannot take."""
+def values_of_names(body: Stmt) -> dict[E.Var, Expr]:
+    """Return what each name of a kernel stands for, without names: of what it is a multiple, say."""
+    found: dict[E.Var, Expr] = {}
+    for node in walk(body):
+        if isinstance(node, Let):
+            found[node.var] = substitute(node.value, found)
+    return found
+
+
+def check_operands(call: E.Call, stmt: Stmt, values: Mapping[E.Var, Expr]) -> None:
+    """Raise UnsupportedError for operands that the instruction of a call cannot take; `values` is what names mean."""
     row, operands = instruction(call, stmt), _named(call)
     for name, at in operands.items():
         if not isinstance(at, E.Address):
             continue
         wrong = _wrong_type(row, name, at.buffer) or _wrong_major(row, operands.get(f"major_{name}"))
         if wrong is None:
-            wrong = _wrong_start(at) if at.buffer.is_shared else _wrong_array(at, row.bytes_held[name])
+            offset = substitute(at.offset, values)
+            shared, held = at.buffer.is_shared, row.bytes_held.get(name, 0)
+            wrong = _wrong_start(at.buffer, offset) if shared else _wrong_array(at.buffer, offset, held)
         if wrong is not None:
             asked = f"{call.name}: {name} in '{at.buffer.name}'"
             raise UnsupportedError(asked, *wrong, location=stmt.loc or at.buffer.loc, ir=repr(call))
@@ -83,24 +95,24 @@ def _wrong_major(row: Typed, major: Expr | None) -> Wrong | None:
     return f"it holds {row.types.a}, and its rows lie along the bytes", "major 0; elements of 16 bits have both"
 
 
-def _wrong_start(at: E.Address) -> Wrong | None:
+def _wrong_start(buffer: Buffer, offset: Expr) -> Wrong | None:
     """Return why what lies in shared memory does not begin where an instruction finds it."""
-    step = ROW_BYTES // at.buffer.dtype.bytes
-    coefficient, remainder = modular(at.offset)
+    step = ROW_BYTES // buffer.dtype.bytes
+    coefficient, remainder = modular(offset)
     if coefficient % step == 0 and remainder % step == 0:
         return None
-    because = f"its address is that of element {plain(at.offset)}"
+    because = f"its address is that of element {plain(offset)}"
     return because, f"multiples of {step} elements, which are {ROW_BYTES} bytes"
 
 
-def _wrong_array(at: E.Address, needed: int) -> Wrong | None:
+def _wrong_array(buffer: Buffer, offset: Expr, needed: int) -> Wrong | None:
     """Return why an array does not have the registers that an instruction takes."""
-    count, size = needed // at.buffer.dtype.bytes, elements(at.buffer)
-    first, last = constant_lower(at.offset), constant_upper(at.offset)
+    count, size = needed // buffer.dtype.bytes, elements(buffer)
+    first, last = constant_lower(offset), constant_upper(offset)
     if (first is None or first >= 0) and (last is None or last + count <= size):
         return None
-    behind = "" if last == 0 else f" from element {plain(at.offset)} on"
-    because = f"it holds {size} {at.buffer.dtype}, and the instruction takes {count}{behind}"
+    behind = "" if last == 0 else f" from element {plain(offset)} on"
+    because = f"it holds {size} {buffer.dtype}, and the instruction takes {count}{behind}"
     return because, f"an array with {count} elements from there on"
 
 

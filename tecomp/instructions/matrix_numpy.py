@@ -118,7 +118,7 @@ def _multiply(instruction: Instruction) -> Callable[..., None]:
         d, number = operands[:2]
         flat, lane = _elements(g, d, number, instruction.shape.of(_scope(d)), warps)
         m, n, k = instruction.shape
-        g.run.multiplied(len(warps), 2 * m * n * k)
+        g.run.multiplied(len(warps), 2 * m * n * k, type_of(operands[2]))
         a, b, c = values
         scatter(g, d, flat, lane, multiply_add(a, b, c, type_of(d)).reshape(flat.shape))
 
@@ -130,25 +130,16 @@ def type_of(place: Any) -> str:
     return str(place.memory.buffer.dtype)
 
 
-def registers(place: Any, count: int, size: int) -> Any:
-    """Return `count` registers of each thread from an address on: (threads, count)."""
-    rows = place.memory.rows[int(place.offset) : int(place.offset) + count]
-    return np.stack([np.broadcast_to(row, (size,)) for row in rows], axis=1)
-
-
 def put_registers(g: Any, place: Any, values: Any, mask: Any) -> None:
-    """Give each thread registers: (threads, count)."""
-    g.pending.puts += 1
+    """Give each thread registers, (threads, count), after looking whether none is in flight."""
     for at in range(values.shape[1]):
-        place.memory.put(int(place.offset) + at, values[:, at], mask)
-    place.memory.last_put = g.pending.puts
+        g.store(place.site, place.offset + at, values[:, at], mask)
 
 
 def checked_registers(g: Any, place: Any, count: int, mask: Any) -> Any:
-    """Return registers, after looking whether each holds something and none is in flight."""
-    for at in range(count):
-        g.load(place.site, np.int32(int(place.offset) + at), mask)
-    return registers(place, count, g.size)
+    """Return registers, (threads, count), after looking whether each holds something and none is in flight."""
+    found = [g.load(place.site, place.offset + at, mask) for at in range(count)]
+    return np.stack([np.broadcast_to(row, (g.size,)) for row in found], axis=1)
 
 
 def multiply(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, c: Any) -> None:
@@ -160,7 +151,7 @@ def multiply(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, c: Any) -> No
         checked_registers(g, place, count, mask).reshape(-1, WARP, count)
         for place, count in zip((a, b, c), counts, strict=True)
     ]
-    g.run.multiplied(len(warps), row.flops)
+    g.run.multiplied(len(warps), row.flops, row.a)
     result = row.compute(*values)
     put_registers(g, d, result.reshape(g.size, -1), mask)
 

@@ -1,6 +1,7 @@
 """What the multiplications of a warpgroup do in the simulator: they begin now, and end when somebody waits.
 
-Until then what they compute means nothing, and what they read must stay. Each warp computes its own rows.
+Until then what they compute means nothing, and what they read must stay, in registers too. Each warp computes its own
+rows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from .copies_numpy import flying, seen_by_async
-from .matrix_numpy import registers, type_of, warps_at
+from .matrix_numpy import type_of, warps_at
 from .wgmma import WGMMA, Wgmma
 from .wgmma_layout import operand_addresses
 
@@ -26,10 +27,16 @@ class Product:
         self.number = g.run.flights.begin("a wgmma")
         self.count = row.n // 2
         self.factors: list[tuple[Any, Any]] = []
+        self.held: list[tuple[Any, int]] = []
         self.a: Any = None
         self.done = False
-        for at in range(self.count):
-            d.memory.flight[int(d.offset) + at] = self.number
+        self.holds(d, self.count)
+
+    def holds(self, place: Any, count: int) -> None:
+        """Hold registers until it ends."""
+        for at in range(int(place.offset), int(place.offset) + count):
+            place.memory.flight[at] = self.number
+            self.held.append((place.memory, at))
 
     def reads(self, place: Any, x: Any) -> None:
         """Hold elements of shared memory, (warps, rows, k), until it ends."""
@@ -56,10 +63,10 @@ class Product:
         scale = np.broadcast_to(self.scale, (g.size,))[::WARP]
         result = row.compute(a, values[-1], d, scale)[every, lanes].reshape(g.size, -1)
         for at in range(self.count):
-            place = int(self.d.offset) + at
-            self.d.memory.put(place, result[:, at], self.mask)
-            if self.d.memory.flight.get(place) == self.number:
-                del self.d.memory.flight[place]
+            self.d.memory.put(int(self.d.offset) + at, result[:, at], self.mask)
+        for memory, at in self.held:
+            if memory.flight.get(at) == self.number:
+                del memory.flight[at]
         for memory, x in self.factors:
             flat = x.ravel()
             memory.flight[flat[memory.flight[flat] == -self.number]] = 0
@@ -69,17 +76,55 @@ def wgmma(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, *rest: Any) -> N
     """Begin d = a @ b, or d + a @ b where the last operand is not 0."""
     row: Wgmma = WGMMA[site.node.name, type_of(d), type_of(a), type_of(b)]
     warps = warps_at(g, site, mask)
+    _check_group(g, site, warps)
     *layouts, scale = rest
     _check_fence(g, site, d, a if row.a_in_registers else None)
+    _check_written(g, d, row.n // 2, both(mask, np.broadcast_to(np.asarray(scale) != 0, (g.size,))))
     product = Product(g, site, row, d, mask, scale)
-    g.run.multiplied(len(warps), row.flops // 4)
+    g.run.multiplied(len(warps), row.flops // 4, row.types.a)
     b_layout = [int(part) for part in layouts[-4:]]
     if row.a_in_registers:
-        product.a = registers(a, row.a_places.rows.shape[1], g.size)
+        count = row.a_places.rows.shape[1]
+        _check_written(g, a, count, mask)
+        product.a = registers(a, count, g.size)
+        product.holds(a, count)
     else:
         product.reads(a, _factor(g, site, a, 64, row.types.k, [int(part) for part in layouts[:4]], warps))
     product.reads(b, _factor(g, site, b, row.n, row.types.k, b_layout, warps))
     g.pending.products.open.append(product)
+
+
+def registers(place: Any, count: int, size: int) -> Any:
+    """Return `count` registers of each thread from an address on: (threads, count)."""
+    rows = place.memory.rows[int(place.offset) : int(place.offset) + count]
+    return np.stack([np.broadcast_to(row, (size,)) for row in rows], axis=1)
+
+
+def both(mask: Any, chosen: Any) -> Any:
+    """Return the threads of a mask that are chosen."""
+    return chosen if mask is None else mask & chosen
+
+
+def _check_group(g: Any, site: Any, warps: Any) -> None:
+    """Report warps that come without the others of their warpgroup; of one warp alone, that the block has no whole."""
+    inside = g.own[warps] % g.run.lanes // WARP
+    group = g.own[warps] // g.run.lanes * g.run.lanes + inside // 4
+    found, count = np.unique(group, return_counts=True)
+    alone = g.size == WARP and (inside // 4 * 4 + 4 <= g.run.shape.warps).all()
+    if alone or (count == 4).all():
+        return
+    lane = warps[int(np.flatnonzero(group == found[count != 4][0])[0])]
+    because = f"thread ({g.name(int(lane))}) comes to it, and not all of the four warps that do so together"
+    g.run.report("divergence", "an instruction of a warpgroup diverges", because, site.stmt)
+
+
+def _check_written(g: Any, place: Any, count: int, mask: Any) -> None:
+    """Report registers that are read and hold nothing, those aside that a multiplication is to fill."""
+    if mask is not None and not mask.any():
+        return
+    for at in range(int(place.offset), int(place.offset) + count):
+        if place.memory.marks[at] is not True and not place.memory.flight.get(at):
+            g.load(place.site, np.int64(at), mask)
 
 
 def _factor(g: Any, site: Any, place: Any, rows: int, k: int, layout: list[int], warps: Any) -> Any:
