@@ -167,9 +167,10 @@ class Run:
             pass
 
     def _deadlock(self, waiting: list[Waiting]) -> None:
-        lines = [f"warp of thread ({one.gang.name(0)}) waits for {one.what}" for one in waiting[:8]]
+        lines = [f"warp of thread ({one.gang.name(0)}) waits for {one.what()}" for one in waiting[:8]]
         more = [f"and {len(waiting) - 8} more"] if len(waiting) > 8 else []
-        what = f"deadlock: {len(waiting)} warps wait for what does not come"
+        count = "1 warp waits" if len(waiting) == 1 else f"{len(waiting)} warps wait"
+        what = f"deadlock: {count} for what does not come"
         self.report("deadlock", what, "\n           ".join([*lines, *more]), waiting[0].site.stmt)
         raise Stopped
 
