@@ -1,9 +1,4 @@
-"""The operations that a Call names, as CUDA C++: one table, a row an operation, a column a kind of operand.
-
-{0}, {1}, {2} are the operands and {a} the first one behind a cast; {t} is its C++ type, {u} the unsigned one, {bits}
-its width, {r} the type of the result. An operation of float16 or bfloat16 is the float one, rounded once, unless it has
-a column of its own.
-"""
+"""The operations that a Call names, as CUDA C++: which text of the tables serves the types of the operands."""
 
 from __future__ import annotations
 
@@ -12,56 +7,13 @@ from typing import Final
 from ..dtype import DType
 from ..errors import UnsupportedError
 from ..instructions import MATRIX_ROWS, ROWS, typed
+from ..instructions.maths import MATHS
 from ..ir import expr as E
 from ..ir.atomic import ATOMICS
 from ..ir.node import Expr
 from .cuda_atomic import atomic
 from .cuda_types import C_TYPES, SMALL_FLOATS
 from .precedence import ATOM, RANKS, UNARY, Text, binary, cast
-
-Row = dict[str, str]
-
-
-def _floats(name: str, arity: int = 1, double: str = "") -> Row:
-    """Return the row of a function of C's maths library: expf of float, exp of double."""
-    args = ", ".join(f"{{{position}}}" for position in range(arity))
-    return {"float32": f"{name}f({args})", "float64": f"{double or name}({args})"}
-
-
-_MATHS: Final = (
-    "exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan "
-    "sinh cosh tanh asinh acosh atanh erf"
-).split()
-_ROUNDING: Final = ("floor", "ceil", "trunc", "round", "nearbyint")
-_MATHS_OF_TWO: Final = ("pow", "atan2", "fmod", "hypot", "copysign", "nextafter", "ldexp")
-_TESTS: Final = ("isnan", "isinf", "isfinite")
-
-CALLS: Final[dict[str, Row]] = {
-    **{name: _floats(name) for name in _MATHS},
-    **{name: _floats(name, 2) for name in _MATHS_OF_TWO},
-    **{name: {**_floats(name), "integer": "{0}"} for name in _ROUNDING},
-    **{name: {"float": f"{name}({{0}})"} for name in _TESTS},
-    "nextafter": {
-        **_floats("nextafter", 2),
-        "float16": "next_float({0}, {1})",
-        "bfloat16": "next_float({0}, {1})",
-    },
-    "sigmoid": {"float32": "sigmoid({0})", "float64": "sigmoid({0})"},
-    "abs": {**_floats("fabs"), "uint": "{0}", "small": "abs({0})", "integer": "wrapping_abs({0})"},
-    "fma": {
-        **_floats("fma", 3),
-        "float16": "fma_half({0}, {1}, {2})",
-        "bfloat16": "fma_bfloat16({0}, {1}, {2})",
-        "integer": "wrapping_fma<{t}>({0}, {1}, {2})",
-    },
-    "popcount": {"small": "__popc(({u}){a})", "integer": "__popc({0})", "64": "__popcll({0})"},
-    "clz": {"small": "__clz(({u}){a}) - (32 - {bits})", "integer": "__clz({0})", "64": "__clzll({0})"},
-    "dp4a": {"32": "dot_of_bytes({0}, {1}, {2})"},
-    "reinterpret": dict.fromkeys(("integer", "float"), "bits_as<{r}>({0})"),
-    "shift_left": {"integer": "shift_left<{t}>({0}, {1})"},
-    "shift_right": {"integer": "shift_right<{t}>({0}, {1})"},
-}
-"""A column is a dtype, or what several share: `_columns` says which serve a type."""
 
 BITWISE: Final = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 SHIFTS: Final = {"shift_left": "<<", "shift_right": ">>"}
@@ -81,7 +33,7 @@ def call(node: E.Call, operands: list[Text]) -> Text:
         return _as(node.dtype.element, dtype, binary(BITWISE[node.name], *operands))
     if node.name in SHIFTS and dtype.is_integer and isinstance(count := spread(node.args[1]), E.Const):
         return _shift(node, operands[0], int(count.value))
-    row = CALLS.get(node.name, {})
+    row = MATHS[node.name].cuda if node.name in MATHS else {}
     column = next((name for name in _columns(dtype) if name in row), None)
     if column is None:
         raise UnsupportedError(

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ..dtype import INT64
 from ..instructions import ROWS, matrix_functions
+from ..instructions.maths import MATHS
 from ..instructions.sync import ARRIVALS
 from ..ir import expr as E
 from ..ir.foreign import addressed
@@ -17,7 +18,6 @@ from ..passes.events import is_grid_barrier
 from ..target import Target
 from .cuda_foreign import foreign_names
 from .cuda_instruction import check_instructions, gives_registers
-from .cuda_intrinsics import CALLS
 from .cuda_limits import check_arguments, check_launch, cluster_size
 from .cuda_matrix import layouts_of
 from .cuda_memory import shared_memory
@@ -35,7 +35,7 @@ RESERVED: Final = (
     KEYWORDS
     | set(PRELUDE)
     | set(matrix_functions())
-    | words([*(row.cuda for row in ROWS.values()), *(t for row in CALLS.values() for t in row.values())])
+    | words([*(row.cuda for row in ROWS.values()), *(t for row in MATHS.values() for t in row.cuda.values())])
 )
 """What the text of a kernel may mention besides the names of its own things."""
 _POINTER: Final = "pointer"

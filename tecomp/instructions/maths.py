@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..dtype import DType
+from ..ir.interpret_calls import power
 
 Row = dict[str, str]
 Array = np.ndarray[Any, Any]
@@ -130,7 +131,7 @@ MATHS: Final[dict[str, Operation]] = {
     "acosh": _maths("acosh", np.arccosh),
     "atanh": _maths("atanh", np.arctanh),
     "erf": _maths("erf", _erf),
-    "pow": _maths("pow", np.power, 2),
+    "pow": _maths("pow", power, 2),
     "atan2": _maths("atan2", np.arctan2, 2),
     "fmod": _maths("fmod", np.fmod, 2),
     "hypot": _maths("hypot", np.hypot, 2),

@@ -31,6 +31,13 @@ def _fused(a: Any, b: Any, c: Any) -> Any:
     return a.dtype.type(rounded(exact, DType(a.dtype.name))) if exact else a * b + c
 
 
+def power(a: Any, b: Any) -> Any:
+    """Return C's pow: NumPy takes the square root for 0.5, which differs of -0.0 and minus infinity."""
+    found = np.power(a, b)
+    half = np.asarray(b) == 0.5
+    return np.where(half & np.isneginf(a), np.inf, np.where(half, found + 0, found)).astype(found.dtype)[()]
+
+
 FLOAT_CALLS: Final[dict[str, Callable[..., Any]]] = {
     "exp": np.exp,
     "exp2": np.exp2,
@@ -62,7 +69,7 @@ FLOAT_CALLS: Final[dict[str, Callable[..., Any]]] = {
     "round": _half_away,
     "nearbyint": np.rint,
     "abs": np.abs,
-    "pow": np.power,
+    "pow": power,
     "atan2": np.arctan2,
     "fmod": np.fmod,
     "hypot": np.hypot,

@@ -224,7 +224,7 @@ class ExprSource:
             bits = node.dtype.bits
             test = f"({args[1]} >= 0) & ({args[1]} < {bits})"
             self.line(f"g.require({self.constant(self.stmt)}, {test}, {self.mask}, 'a shift by the width or more')")
-        return self.named(f"{self.constant(_maths(name, node))}({', '.join(args)})")
+        return self.named(f"{self.constant(vectorized(name, node))}({', '.join(args)})")
 
     def function_of(self, roots: list[Expr]) -> Compiled:
         """Return the function that gives the values of `roots`: one alone, or a tuple of several."""
@@ -256,7 +256,7 @@ def _is_safe(root: Expr) -> bool:
     )
 
 
-def _maths(name: str, node: E.Call) -> Callable[..., Any]:
+def vectorized(name: str, node: E.Call) -> Callable[..., Any]:
     """Return what an operation on numbers computes, for the type of its first operand."""
     operation, result = MATHS[name], node.dtype.element
     dtype = node.args[0].dtype.element if node.args else result
