@@ -4,8 +4,8 @@
         B[blockIdx_x * 256 + threadIdx_x] =             ->     if i < n:
             A[blockIdx_x * 256 + threadIdx_x] + 1.0                B[i] = A[i] + 1.0
 
-The names are those a reader would choose: i, j, k. Only the largest such expressions are named, and none whose
-divisibility a vector access could need.
+The names are those a reader would choose: i, j, k. Only the largest such expressions are named, none whose
+divisibility a vector access could need, and none of which a part has a name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def _named(launch: Launch) -> Stmt:
     uses = Counter(
         found for stmt in _statements(launch.body) for expr in stmt.expressions() for found in _largest(expr, threads)
     )
-    shared = [expr for expr, count in uses.items() if count > 1 and modular(expr).coefficient == 1][: len(NAMES)]
+    often = {expr: None for expr, count in uses.items() if count > 1 and modular(expr).coefficient == 1}
+    shared = [expr for expr in often if not any(part in often for part in walk(expr) if part is not expr)]
     if not shared:
         return launch
     names: dict[Expr, Expr] = {expr: _name(letter, expr) for letter, expr in zip(NAMES, shared, strict=False)}

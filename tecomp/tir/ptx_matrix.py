@@ -59,7 +59,7 @@ def ptx_mma(
     if shape not in _MULTIPLICATIONS:
         because, legal = "there is none of that shape", " or ".join(_MULTIPLICATIONS)
     elif (a_layout, b_layout) != ("row", "col"):
-        because, legal = f"a lies by {a_layout}s and b by {b_layout}s in registers", '"row" and "col"'
+        because, legal = "a lies by rows and b by columns in registers", '"row" and "col"'
     elif saturate or operator is not None:
         because, legal = "it multiplies and adds, and integers wrap", "saturate=False and no operator"
     if because:
