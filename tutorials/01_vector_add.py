@@ -99,7 +99,17 @@ show("its program", tecomp.lower(s, [A, B, C], name="vector_add", target="cuda -
 source = tecomp.build(s, [A, B, C], target="cuda -arch=sm_90a", name="vector_add").source
 show("its CUDA C++", source)
 
-# 9. Calling it needs one. Arrays are CuPy's, or whatever speaks DLPack, such as PyTorch's.
+# 9. Nor does running it: for target "cuda-sim" the same program runs on NumPy arrays, and what a GPU would do wrong is
+#    an error (tutorial 18).
+simulated_add = tecomp.build(s, [A, B, C], target="cuda-sim", name="vector_add")
+for length in (0, 1, 255, 256, 257, 10_007):
+    a, b = random.random((2, length), dtype=np.float32)
+    c = np.empty_like(a)
+    simulated_add(a, b, c)
+    np.testing.assert_array_equal(c, a + b)
+print("simulated for n = 0, 1, 255, 256, 257, 10007: equal to NumPy's")
+
+# 10. Calling the CUDA function needs a GPU. Arrays are CuPy's, or whatever speaks DLPack, such as PyTorch's.
 cuda_add = tecomp.build(s, [A, B, C], target="cuda", name="vector_add")
 a, b = random.random((2, 1_000_003), dtype=np.float32)
 if has_gpu:

@@ -148,6 +148,12 @@ chapter("9. CUDA C++, and the host part")
 pairs = tecomp.build(s, [A, C], target="cuda -arch=sm_90a", name="pairs")
 print(f"{pairs.source.strip()}\n\n{pairs.artifact.host.strip()}")
 
+# The simulator runs this program too: the same host part, the same kernels, on NumPy arrays.
+c = np.zeros(1000, np.float32)
+tecomp.build(s, [A, C], target="cuda-sim", name="pairs")(a, c)
+np.testing.assert_array_equal(c, expected(a))
+print("\nsimulated: equal to NumPy's")
+
 pairs = tecomp.build(s, [A, C], target="cuda", name="pairs")
 if has_gpu:
     c = cupy.zeros(1000, np.float32)

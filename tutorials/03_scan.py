@@ -3,7 +3,8 @@
     python tutorials/03_scan.py        (or: make demo)
 
 For each program: what it computes, its schedules, the lowered program, the generated LLVM IR and CUDA C++, and a
-comparison with NumPy. What depends on the machine (is there a GPU?) goes to stderr.
+comparison with NumPy, on the CPU and in the simulator of a GPU. What depends on the machine (is there a GPU?) goes to
+stderr.
 """
 
 import inspect
@@ -171,6 +172,8 @@ for program, cpu, cuda, numpy_says in PROGRAMS:
     show("lowered", tecomp.lower(s, args, name=name, target="cuda -arch=sm_90a"))
     function = tecomp.build(s, args, target="cuda -arch=sm_90a", name=name)
     show("CUDA C++, and the host part", function.source, function.artifact.host)
+    function = tecomp.build(s, args, target="cuda-sim", name=name)
+    show("called in the simulator, which needs no GPU", compare(function, numpy_says))
     function = tecomp.build(s, args, target="cuda", name=name)
     try:
         result = compare(function, numpy_says, cupy if has_gpu else np)

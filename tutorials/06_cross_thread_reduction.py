@@ -32,13 +32,15 @@ block, thread_x, thread_y = (te.thread_axis(tag) for tag in ("blockIdx.x", "thre
 
 
 def checked(s):
-    """Return the program for the device, after every thread of it was interpreted, and run on a GPU that is there."""
+    """Return the program for the device, after it was interpreted, simulated, and run on a GPU that is there."""
     device = tecomp.lower(s, [A, B], name="sums", target=TARGET)
+    simulated = tecomp.build(s, [A, B], target="cuda-sim")
     for rows, columns in ((1, 0), (3, 1), (2, 31), (2, 32), (2, 65)):
         a = np.random.default_rng(columns).integers(-9, 9, (rows, columns)).astype(np.float32)
-        b = np.full(rows, np.nan, np.float32)
-        interpret(device, a, b)
-        np.testing.assert_array_equal(b, a.sum(1))
+        for run in (lambda *arrays: interpret(device, *arrays), simulated):
+            b = np.full(rows, np.nan, np.float32)
+            run(a, b)
+            np.testing.assert_array_equal(b, a.sum(1))
     if tecomp.cuda().exist:
         a = np.random.default_rng(0).integers(-9, 9, (100, 5000)).astype(np.float32)
         b = tecomp.nd.array(np.full(100, np.nan, np.float32), tecomp.cuda())
@@ -46,7 +48,7 @@ def checked(s):
         np.testing.assert_array_equal(b.numpy(), a.sum(1))
         print("CUDA: equal to NumPy's", file=sys.stderr)
     else:
-        print("no GPU: interpreted only", file=sys.stderr)
+        print("no GPU: interpreted and simulated only", file=sys.stderr)
     return device
 
 

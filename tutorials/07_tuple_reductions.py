@@ -82,6 +82,9 @@ a = numbers(2, 70)
 where, what = np.empty(2, np.int32), np.empty(2, np.float32)
 interpret(device, a, where, what)
 np.testing.assert_array_equal(where, a.argmax(1))
+where, what = np.empty(2, np.int32), np.empty(2, np.float32)
+tecomp.build(s, [A, place, value], target="cuda-sim")(a, where, what)
+np.testing.assert_array_equal(where, a.argmax(1))
 if tecomp.cuda().exist:
     a = numbers(100, 5000)
     given = [tecomp.nd.array(x, tecomp.cuda()) for x in (a, np.empty(100, np.int32), np.empty(100, np.float32))]
@@ -89,7 +92,7 @@ if tecomp.cuda().exist:
     np.testing.assert_array_equal(given[1].numpy(), a.argmax(1))
     print("CUDA: equal to NumPy's", file=sys.stderr)
 else:
-    print("no GPU: interpreted only", file=sys.stderr)
+    print("no GPU: interpreted and simulated only", file=sys.stderr)
 
 
 # 5. Any tuple will do. Mean and variance in one pass: the number of values, their mean, and the sum of squared

@@ -97,9 +97,13 @@ tecomp.build(te.create_schedule(Y.op), [X, Y])(x, y)
 np.testing.assert_array_equal(y, x)
 show("a function of CUDA's", lines(tecomp.build(on_threads(Z), [X, Z], target=TARGET).source, "__expf"))
 
-# 6. Every function has its meaning in the interpreter too, so that a program for a GPU can be tried without one.
+# 6. Every function has its meaning in the interpreter and in the simulator too, so that a program for a GPU can be
+#    tried without one.
 Y = elementwise(te.exp)
 interpret(tecomp.lower(on_threads(Y), [X, Y], target=TARGET), x, y)
+np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+y[:] = np.nan
+tecomp.build(on_threads(Y), [X, Y], target="cuda-sim")(x, y)
 np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
 if tecomp.cuda().exist:
     given = [tecomp.nd.array(array, tecomp.cuda()) for array in (x, y)]
@@ -107,7 +111,7 @@ if tecomp.cuda().exist:
     np.testing.assert_allclose(given[1].numpy(), np.exp(x), rtol=1e-5)
     print("CUDA: equal to NumPy's", file=sys.stderr)
 else:
-    print("no GPU: interpreted only", file=sys.stderr)
+    print("no GPU: interpreted and simulated only", file=sys.stderr)
 
 
 # 7. What goes wrong. Functions of floats want floats; integers are not converted in silence.

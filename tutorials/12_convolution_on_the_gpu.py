@@ -32,18 +32,19 @@ def part(program, start, stop="\0"):
 
 
 def checked(s, args, inputs, expected):
-    """Return the program for the device; it gives what is expected, interpreted, and on a GPU that is there."""
+    """Return the program for the device; it gives what is expected, interpreted, simulated, on a GPU that is there."""
     program = tecomp.lower(s, args, name="conv", target=TARGET)
-    result = np.full_like(expected, np.nan)
-    interpret(program, *inputs, result)
-    np.testing.assert_array_equal(result, expected)
+    for run in (lambda *arrays: interpret(program, *arrays), tecomp.build(s, args, target="cuda-sim")):
+        result = np.full_like(expected, np.nan)
+        run(*inputs, result)
+        np.testing.assert_array_equal(result, expected)
     if tecomp.cuda().exist:
         given = [tecomp.nd.array(x, tecomp.cuda()) for x in (*inputs, np.full_like(expected, np.nan))]
         tecomp.build(s, args, target="cuda")(*given)
         np.testing.assert_array_equal(given[-1].numpy(), expected)
         print("CUDA: equal to NumPy's", file=sys.stderr)
     else:
-        print("no GPU: interpreted only", file=sys.stderr)
+        print("no GPU: interpreted and simulated only", file=sys.stderr)
     return program
 
 

@@ -141,6 +141,7 @@ show("one kernel for all steps", part(program, "def"))
 compare(lambda *arrays: interpret(program, *arrays), "the kernel, thread by thread")
 function = tecomp.build(s, args, name="lstm", target=TARGET)
 show("its host part", function.artifact.host)
+compare(tecomp.build(s, args, name="lstm", target="cuda-sim"), "the kernel, all its blocks at once in the simulator")
 
 if tecomp.cuda().exist:
     given = [tecomp.nd.array(array, tecomp.cuda()) for array in (x, w, *np.empty((2, STEPS, BATCH, UNITS), np.float32))]
@@ -148,7 +149,7 @@ if tecomp.cuda().exist:
     np.testing.assert_allclose(given[-1].numpy(), expected[1], rtol=1e-3, atol=1e-5)
     print("CUDA: equal to NumPy's", file=sys.stderr)
 else:
-    print("no GPU: interpreted only", file=sys.stderr)
+    print("no GPU: interpreted and simulated only", file=sys.stderr)
 
 
 # 4. What goes wrong. A step reads steps before it only.

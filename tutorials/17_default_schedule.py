@@ -55,13 +55,16 @@ y = np.empty_like(x)
 interpret(tecomp.lower([Y], target=TARGET), x, y)
 powers = np.exp(x - x.max(axis=1, keepdims=True))
 np.testing.assert_allclose(y, powers / powers.sum(axis=1, keepdims=True), rtol=1e-5)
+y[:] = np.nan
+tecomp.build([Y], target="cuda-sim")(x, y)
+np.testing.assert_allclose(y, powers / powers.sum(axis=1, keepdims=True), rtol=1e-5)
 if tecomp.cuda().exist:
     given = [tecomp.nd.array(array, tecomp.cuda()) for array in (x, np.zeros_like(y))]
     tecomp.build([Y], target="cuda")(*given)
     np.testing.assert_allclose(given[1].numpy(), y, rtol=1e-4)
     print("CUDA: equal to NumPy's", file=sys.stderr)
 else:
-    print("no GPU: interpreted only", file=sys.stderr)
+    print("no GPU: interpreted and simulated only", file=sys.stderr)
 
 # 5. Where it matters, take over. On the GPU those are four kernels, and E goes to memory and back. A schedule of your
 #    own does a row in one kernel, with a warp, and computes the exponentials twice instead: copy the text, or write
