@@ -24,10 +24,14 @@ from tests.cases.places import SIMULATOR
 from tests.programs import test_programs
 from tests.programs.subject import PROGRAMS
 
-from .corpus import CORPUS
 from .corpus.pipelines import CASES as PIPELINES
+from .matrix_kernels import GEMM, STORED, WGMMA, kernel
 
-ORDERING = ("barrier", "fence", "cp_async_wait", "bulk_wait", "wgmma_wait", "mbarrier_wait")
+MATRIX_KERNELS = {"products of a warp": GEMM, "products of a warpgroup": WGMMA, "products stored by boxes": STORED}
+ORDERING = (
+    *("barrier", "fence", "mbarrier", "cp_async_commit", "cp_async_wait", "cp_async_mbarrier"),
+    *("bulk_commit", "bulk_wait", "wgmma_fence", "wgmma_commit", "wgmma_wait"),
+)
 SIZES: dict[str, tuple[int, ...]] = {
     "axpy_of_virtual_threads": (1,),
     "grid_of_three_dimensions": (1, 1, 1),
@@ -81,17 +85,27 @@ class Deletion(NamedTuple):
 
 
 def kernels() -> Iterator[Kernel]:
-    """Yield the programs of schedules, and pipelines with asynchronous copies."""
+    """Yield the programs of schedules, pipelines with asynchronous copies, and products on tensor cores."""
     assert test_programs.FAMILIES
     for name, program in PROGRAMS.items():
         if program.gpu:
             subject = program.make(*SIZES.get(name, program.small[-1]))
             module = tecomp.build(subject.schedule, subject.args, target=SIMULATOR)
             yield Kernel(name, module.ir, module, lambda subject=subject: _given(subject))
-    for case in CORPUS:
-        if not case.fault and case in PIPELINES:
+    for case in PIPELINES:
+        if not case.fault:
             module = tecomp.build(parse(case.text), target=SIMULATOR)
             yield Kernel(case.name, module.ir, module, lambda case=case: list(case.arrays(np.random.default_rng(0))))
+    for name, text in MATRIX_KERNELS.items():
+        module = tecomp.build(parse(kernel(text, 64, 64, 128)), target=SIMULATOR)
+        yield Kernel(name, module.ir, module, lambda text=text: _factors(text))
+
+
+def _factors(text: str) -> list[Any]:
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((64, 128)).astype("f2")
+    b = rng.standard_normal((128, 64) if text is GEMM else (64, 128)).astype("f2")
+    return [a, b, np.zeros((64, 64), "f2" if text is STORED else "f4")]
 
 
 def _given(subject: Any) -> list[Any]:
@@ -113,9 +127,7 @@ def deletions(kernel: Kernel) -> Iterator[Deletion]:
 def _sites(func: Func) -> Iterator[tuple[str, Stmt]]:
     for launch in (node for node in walk(func.body) if isinstance(node, Launch)):
         for node in walk(launch.body):
-            if isinstance(node, If):
-                yield "guard", node
-            elif isinstance(node, Store) and node.mask is not make.TRUE:
+            if isinstance(node, If) or (isinstance(node, Store) and node.mask is not make.TRUE):
                 yield "guard", node
             elif isinstance(node, Evaluate) and isinstance(node.value, E.Call) and node.value.name.startswith(ORDERING):
                 yield node.value.name, node
@@ -147,10 +159,9 @@ def _found(kernel: Kernel, func: Func, right: list[Any]) -> str:
 
 def main() -> None:
     counts: Counter[tuple[str, str]] = Counter()
-    for kernel in kernels():
-        for one in deletions(kernel):
-            counts[one.kind, one.found] += 1
-            print(f"{one.found or 'MISSED':14} {one.kernel}: {one.text}")
+    for one in (found for each in kernels() for found in deletions(each)):
+        counts[one.kind, one.found] += 1
+        print(f"{one.found or 'MISSED':14} {one.kernel}: {one.text}")
     for (kind, found), count in sorted(counts.items()):
         print(f"{kind:24} {found or 'missed':14} {count}")
     caught = sum(count for (_, found), count in counts.items() if found)

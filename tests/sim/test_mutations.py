@@ -1,0 +1,39 @@
+"""Of kernels less one barrier, wait, fence or guard the simulator finds nearly all, and it is said why not the rest."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from .mutations import Deletion, deletions, kernels
+
+DOCS = Path(__file__).parents[2] / "docs" / "simulator.md"
+HARMLESS = {
+    ("gemm_of_any_size", "if i < M:"): "a thread that stores nothing sets its accumulator to zero for nothing",
+    ("gemm_of_any_size", "if j < N:"): "the same",
+    ("maxima_of_odd_blocks", "if threadIdx_x < 5:"): "the maximum of a number and itself is that number",
+    ("maxima_of_odd_blocks", "if threadIdx_x < 9:"): "the same",
+    ("maxima_of_odd_blocks", "if threadIdx_x < 11:"): "the same",
+    ("maxima_of_odd_blocks", "if threadIdx_x < 12:"): "the same",
+    ("async_tail", "barrier_block()"): "each thread reads only what it copied itself and waited for",
+    ("full_and_empty", "if 2 <= k:"): "a wait for the phase before the first one returns at once",
+}
+"""Deletions that change nothing, with the reason."""
+SHARE = 0.95
+
+
+def test_the_simulator_finds_what_is_missing() -> None:
+    found: list[Deletion] = []
+    names: set[str] = set()
+    for kernel in kernels():
+        more = list(deletions(kernel))
+        names |= {kernel.name} if more else set()
+        found += more
+    missed = {(one.kernel, one.text) for one in found if not one.found}
+    caught = len(found) - sum(not one.found for one in found)
+    assert len(names) >= 20
+    assert missed == set(HARMLESS)
+    assert caught >= SHARE * len(found), Counter((one.kind, one.found) for one in found)
+    said = re.search(r"Of (\d+) deletions, (\d+) are found", DOCS.read_text())
+    assert said is not None and (int(said[1]), int(said[2])) == (len(found), caught), (len(found), caught)
