@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..errors import UnsupportedError
 from ..instructions import MATRIX_ROWS, ROWS, Instruction, Typed
-from ..ir.expr import Call, Var
+from ..ir.expr import Call
 from ..ir.instruction import stray
-from ..ir.node import Expr
 from ..ir.stmt import Stmt
 from ..ir.visit import walk
 from ..target import Target
-from .cuda_mma import check_operands, instruction, values_of_names
+from .cuda_mma import instruction
 
 
 def check_instructions(body: Stmt, target: Target) -> None:
     """Raise UnsupportedError, at the user's line, for an instruction that `target` has not."""
-    values = values_of_names(body)
     for stmt in walk(body):
         if isinstance(stmt, Stmt):
-            _check(stmt, target, values)
+            _check(stmt, target)
 
 
-def _check(stmt: Stmt, target: Target, values: Mapping[Var, Expr]) -> None:
+def _check(stmt: Stmt, target: Target) -> None:
     part = stray(stmt)
     if part is not None:
         because = "it is part of a value, and what it finds in memory it changes: it must happen once"
@@ -32,12 +28,11 @@ def _check(stmt: Stmt, target: Target, values: Mapping[Var, Expr]) -> None:
     for root in stmt.expressions():
         for node in walk(root):
             if isinstance(node, Call):
-                _check_call(node, stmt, target, values)
+                _check_call(node, stmt, target)
 
 
-def _check_call(node: Call, stmt: Stmt, target: Target, values: Mapping[Var, Expr]) -> None:
-    is_matrix = node.name in MATRIX_ROWS
-    row = instruction(node, stmt) if is_matrix else ROWS.get(node.name)
+def _check_call(node: Call, stmt: Stmt, target: Target) -> None:
+    row = instruction(node, stmt) if node.name in MATRIX_ROWS else ROWS.get(node.name)
     if row is not None and not has(target.arch, row):
         raise UnsupportedError(
             f"{row.name} on {target.arch}",
@@ -48,8 +43,6 @@ def _check_call(node: Call, stmt: Stmt, target: Target, values: Mapping[Var, Exp
             location=stmt.loc,
             ir=repr(node),
         )
-    if is_matrix:
-        check_operands(node, stmt, values)
 
 
 def gives_registers(body: Stmt) -> bool:

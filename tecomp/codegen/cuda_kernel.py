@@ -21,6 +21,7 @@ from .cuda_instruction import check_instructions, gives_registers
 from .cuda_limits import check_arguments, check_launch, cluster_size
 from .cuda_matrix import layouts_of
 from .cuda_memory import shared_memory
+from .cuda_mma import check_matrices
 from .cuda_names import KEYWORDS, Scopes
 from .cuda_prelude import PRELUDE, words
 from .cuda_stmt import write
@@ -80,6 +81,7 @@ def print_kernel(
     """
     threads = check_launch(node, name, target)
     check_instructions(node.body, target)
+    check_matrices(node.body, threads)
     used = set(_mentioned(node.body))
     arguments = tuple(thing for thing in scope if thing in used)
     maps = tuple(tensor_maps(node.body))

@@ -21,7 +21,7 @@ from ..instructions.mma import Mma
 from ..ir import expr as E
 from ..ir.instruction import INSTRUCTIONS
 from ..ir.node import Expr
-from ..ir.stmt import Buffer, Let, Stmt
+from ..ir.stmt import Buffer, Evaluate, Let, Stmt
 from ..ir.subst import substitute
 from ..ir.visit import walk
 from ..te.shape import plain
@@ -47,18 +47,26 @@ def instruction(call: E.Call, stmt: Stmt) -> Typed:
     raise UnsupportedError(f"{call.name} of {a} and {b} in {d}", because, legal, location=stmt.loc, ir=repr(call))
 
 
-def values_of_names(body: Stmt) -> dict[E.Var, Expr]:
-    """Return what each name of a kernel stands for, without names: of what it is a multiple, say."""
-    found: dict[E.Var, Expr] = {}
-    for node in walk(body):
-        if isinstance(node, Let):
-            found[node.var] = substitute(node.value, found)
-    return found
+def check_matrices(body: Stmt, threads: int) -> None:
+    """Raise UnsupportedError for instructions on matrices that a kernel of so many threads cannot mean."""
+    values: dict[E.Var, Expr] = {}
+    for stmt in walk(body):
+        if isinstance(stmt, Let):
+            values[stmt.var] = substitute(stmt.value, values)
+        call = stmt.value if isinstance(stmt, Evaluate) else None
+        if not isinstance(call, E.Call) or call.name not in MATRIX_ROWS:
+            continue
+        row = instruction(call, stmt)
+        if threads < row.threads:
+            because = f"a block has {threads} threads, and {row.threads} do it together"
+            legal = f"blocks of {row.threads} threads or more"
+            raise UnsupportedError(call.name, because, legal, location=stmt.loc, ir=repr(call))
+        _check_operands(row, call, stmt, values)
 
 
-def check_operands(call: E.Call, stmt: Stmt, values: Mapping[E.Var, Expr]) -> None:
-    """Raise UnsupportedError for operands that the instruction of a call cannot take; `values` is what names mean."""
-    row, operands = instruction(call, stmt), _named(call)
+def _check_operands(row: Typed, call: E.Call, stmt: Stmt, values: Mapping[E.Var, Expr]) -> None:
+    """Raise UnsupportedError for operands that an instruction cannot take; `values` is what names stand for."""
+    operands = _named(call)
     for name, at in operands.items():
         if not isinstance(at, E.Address):
             continue

@@ -34,6 +34,7 @@ class MatrixMove(NamedTuple):
 
     needs = ""
     kind = "matrix"
+    threads = WARP
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ float64 is summed in an order of its own. Integers are exact, and wrap.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import ml_dtypes
@@ -35,6 +36,7 @@ PTX_TYPES: Final = {
 _TF32_BITS: Final = np.uint32(0xFFFFE000)
 
 
+@cache
 def numpy_type(name: str) -> np.dtype[Any]:
     """Return the NumPy type of an element; float8_e4m3fn and float8_e5m2 are known too."""
     return np.dtype(_SMALL_FLOATS.get(name, name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from .matrix_layout import Array, Places, fragment, together
+from .matrix_layout import WARP, Array, Places, fragment, together
 from .matrix_values import PTX_TYPES, factor_type, multiply_add, numpy_type
 from .registers import Operand, accumulator, factor, function, places
 
@@ -29,6 +29,7 @@ class Mma(NamedTuple):
 
     needs = ""
     kind = "matrix"
+    threads = WARP
 
     @property
     def name(self) -> str:

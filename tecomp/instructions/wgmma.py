@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .matrix_layout import Array, Places, fragment, together
+from .matrix_layout import FOUR_WARPS, Array, Places, fragment, together
 from .matrix_values import PTX_TYPES, factor_type, multiply_add, numpy_type
 from .registers import accumulator, factor, function, places
 from .row import INLINE
@@ -69,6 +69,7 @@ class Wgmma(NamedTuple):
     since = 90
     needs = "a"
     kind = "matrix"
+    threads = FOUR_WARPS
 
     @property
     def name(self) -> str:
@@ -179,4 +180,4 @@ _ROWS: Final = [
 ]
 WGMMA: Final = {(one.name, one.types.result, one.types.a, one.types.b): one for one in _ROWS}
 """By the name of the call and the types of d, a and b."""
-WGMMA_NAMES: Final = frozenset(one.name for one in _ROWS)
+WGMMA_NAMES: Final = frozenset(name for name, *_ in WGMMA)

@@ -118,6 +118,11 @@ REFUSED = {
         "its address is that of element i64(n)",
         "multiples of 8 elements, which are 16 bytes",
     ),
+    "wgmma_m64n64k16": (
+        program(*WGMMA).replace("threadIdx_x=128", "threadIdx_x=96"),
+        "a block has 96 threads, and 128 do it together",
+        "blocks of 128 threads or more",
+    ),
     "wgmma_m64n64k32: a in 'a'": (
         program("wgmma_m64n64k32", ("int32", "int8", "int8"), major_a="1"),
         "it holds int8, and its rows lie along the bytes",

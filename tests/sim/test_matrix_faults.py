@@ -123,8 +123,8 @@ FAULTS = {
         "divergence",
         "an instruction of a warp diverges",
     ),
-    "a block has no whole warpgroup": (
-        {"THREADS": "96"},
+    "the rest of a block is no warpgroup": (
+        {"THREADS": "192"},
         "divergence",
         "an instruction of a warpgroup diverges",
     ),
