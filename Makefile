@@ -9,7 +9,7 @@ PEER   :=
 SEEDS  := 0:2000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden gpu-test gpu-fuzz types lint bench clean
+.PHONY: help demo test golden gpu-test gpu-fuzz types lint bench sim-bench clean
 
 help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -37,6 +37,9 @@ lint: $(READY) ## check style, names, docstrings, complexity
 
 bench: $(READY) ## time nine CPU programs; PEER=/path/to/python3.10 runs the same in that interpreter's TVM beside them
 	$(PYTHON) benchmarks/cpu_te_programs.py $(if $(PEER),--peer $(PEER))
+
+sim-bench: $(READY) ## time the simulator on six programs for CUDA; it needs no GPU
+	$(PYTHON) -m benchmarks.simulator
 
 clean: ## remove .venv and every cache
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
