@@ -9,7 +9,7 @@ PEER   :=
 SEEDS  := 0:2000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden gpu-test gpu-fuzz types lint bench sim-bench clean
+.PHONY: help demo test golden gpu-test gpu-fuzz gpu-agree types lint bench sim-bench clean
 
 help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,6 +28,11 @@ gpu-test: $(READY) ## run the tests that need an NVIDIA GPU and CuPy
 
 gpu-fuzz: $(READY) ## random programs under random schedules on a GPU, a sample under compute-sanitizer; SEEDS=0:2000
 	$(PYTHON) -m tests.differential.gpu_fuzz $(SEEDS) --jobs 4 --racecheck 32
+
+gpu-agree: $(READY) ## the simulator beside a GPU: results of every GPU test, compute-sanitizer's reports, Nsight's counters
+	$(PYTEST) -m gpu --beside-simulator
+	$(PYTHON) -m tests.sim.agreement --jobs 8
+	$(PYTHON) -m tests.sim.counters
 
 types: $(READY) ## check types
 	$(PYTHON) -m basedpyright

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..errors import UserError
 
 TOGETHER, APART = "together", "apart"
-MOST_STEPS: Final = 50_000_000
+MOST_STEPS: Final = 20_000_000
 MOST_THREADS: Final = 1 << 16
 MOST_FAULTS: Final = 8
 
