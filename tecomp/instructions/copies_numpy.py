@@ -68,10 +68,14 @@ def _span(g: Any, place: Any, lanes: Any, count: Any) -> tuple[Any, Any]:
     return (start[:, None] + np.arange(count)).ravel(), np.repeat(lanes, count)
 
 
-def _pairs(g: Any, dst: Any, src: Any, lanes: Any, count: int) -> tuple[Any, Any, Any, Any]:
-    """Return which elements a copy of `count` for each thread is between, those outside of either left out."""
+def _pairs(g: Any, dst: Any, src: Any, lanes: Any, count: int, zero: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Return which elements a copy of `count` for each thread is between, those outside of either left out.
+
+    Those that become zero are in no place of the source.
+    """
     flat, lane = _span(g, dst, lanes, count)
     source, _ = _span(g, src, lanes, count)
+    source = source if zero is None else np.where(zero, 0, source)
     to = g.elements(dst.site, dst.memory, flat, lane, "writes")
     of = g.elements(src.site, src.memory, source, lane, "reads")
     every = np.arange(len(flat))
@@ -82,24 +86,25 @@ def _pairs(g: Any, dst: Any, src: Any, lanes: Any, count: int) -> tuple[Any, Any
 
 
 def cp_async(g: Any, site: Any, mask: Any, dst: Any, src: Any, count: Any, src_bytes: Any = None) -> None:
-    """Begin to copy 4, 8 or 16 bytes for each thread; behind `src_bytes` of them, zeros."""
+    """Begin to copy 4, 8 or 16 bytes for each thread; behind `src_bytes` of them, zeros, and nothing is read."""
     lanes, size = g.lanes_of(mask), int(count)
     g.run.tally("cp_async", len(np.unique(g.warp[lanes])))
     for place in (dst, src):
         aligned(g, site, place, lanes, size)
     item = dst.memory.data.itemsize
-    x, source_x, lane, at = _pairs(g, dst, src, lanes, size // item)
-    _note(g, dst, x, src, source_x, lane)
+    limit = size if src_bytes is None else np.broadcast_to(src_bytes, (g.size,))[lanes][:, None]
+    zero = np.broadcast_to(np.arange(size // item) * item >= limit, (len(lanes), size // item)).ravel()
+    x, source_x, lane, at = _pairs(g, dst, src, lanes, size // item, zero)
+    _note(g, dst, x, src, source_x, lane, zero[at])
     copy = Copy(g, dst.site, "cp_async", dst.memory, x, src.memory, source_x, lane)
-    if src_bytes is not None:
-        limit = np.broadcast_to(src_bytes, (g.size,))[lane]
-        copy.zero = at % (size // item) * item >= limit
+    copy.zero = zero[at]
     g.pending.copies.open.append(copy)
 
 
-def _note(g: Any, dst: Any, x: Any, src: Any, source_x: Any, lane: Any) -> None:
+def _note(g: Any, dst: Any, x: Any, src: Any, source_x: Any, lane: Any, zero: Any = False) -> None:
     """Note what a copy reads and writes as done by its threads when it begins."""
-    from_ = Touched(source_x, lane, None)
+    read = np.broadcast_to(~np.asarray(zero), (len(lane),))
+    from_ = Touched(source_x[read], lane[read], None)
     g.checked_read(src.site, src.memory, from_, verb="copy load")
     g.checked_write(dst.site, dst.memory, Touched(x, lane, None), verb="copy store")
 
@@ -137,7 +142,7 @@ def cp_async_mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> None:
         def land(lane: int = lane, key: Any = key, chosen: Any = chosen) -> None:
             for copy in begun:
                 copy.land(chosen)
-            g.run.meetings.mbarrier(key).arrive(g, lane)
+            g.run.meetings.mbarrier(key).arrive(g, site, lane)
 
         g.run.flights.later(g.run.flights.begin("cp_async_mbarrier_arrive"), land)
 

@@ -103,17 +103,16 @@ class MBarrier:
         self.begun: tuple[int, int] | None = None
         """Which thread began it, and in which epoch."""
 
-    def arrive(self, g: Any, lane: int, expected: int = 0, adds: bool = True) -> None:
+    def arrive(self, g: Any, site: Any, lane: int, expected: int = 0) -> None:
         """A thread arrives, and more bytes are to come."""
         threads = g.threads[lane : lane + 1]
         self.row = np.maximum(self.row, g.run.clock.released(threads))
         self.bytes += expected
-        if adds:
-            if self.pending == 0:
-                because = f"thread ({g.name(lane)}) arrives, and all {self.count} have in this phase"
-                g.run.report("undefined", f"{self.name} has too many arrivals", because, None)
-                return
-            self.pending -= 1
+        if self.pending == 0:
+            because = f"thread ({g.name(lane)}) arrives, and all {self.count} have in this phase"
+            g.run.report("undefined", f"{self.name} has too many arrivals", because, site.stmt)
+            return
+        self.pending -= 1
         self.settle()
 
     def copied(self, count: int, epoch: int) -> None:
@@ -183,10 +182,13 @@ class Meetings:
 
     def ended(self, g: Any) -> None:
         """A warp has ended: nobody waits for it any more."""
-        meeting = self._meetings.get(("block", int(g.block[0])))
-        if meeting is not None and meeting.arrived:
-            meeting.expected = self._run.live_threads(g.block[0])
-            meeting.settle(meeting.arrived[0][0])
+        run, block, size = self._run, int(g.block[0]), self._run.program.cluster
+        first = block // size * size
+        for key, blocks in ((("block", block), [block]), (("cluster", first // size), range(first, first + size))):
+            meeting = self._meetings.get(key)
+            if meeting is not None and meeting.arrived:
+                meeting.expected = sum(run.live_threads(one) for one in blocks)
+                meeting.settle(meeting.arrived[0][0])
 
     def mbarrier_init(self, key: Key, count: int, name: str) -> MBarrier:
         """Return a new barrier in memory."""

@@ -23,9 +23,9 @@ class Groups:
         self.groups: list[Group] = []
 
     def commit(self, lanes: Any) -> None:
-        """Make a group of what is open."""
+        """Make a group of what is open; what other threads have begun too stays open for them."""
         self.groups.append(Group(self.open, lanes))
-        self.open = []
+        self.open = [one for one in self.open if not np.isin(one.lane, lanes).all()]
 
     def older(self, newest: int, lanes: Any, size: int) -> Iterator[tuple[Any, Any]]:
         """Yield the operations that threads wait for who leave the `newest` groups alone, oldest first, each with the

@@ -63,19 +63,19 @@ def order_lanes(g: Any, lanes: Any) -> None:
 def together(g: Any, site: Any, mask: Any, members: Any) -> Any:
     """Return the lanes that run an instruction for which those named by `members` must come; report those who do not.
 
-    Lanes that a block does not have, or that have ended, need not.
+    Lanes that a block does not have need not.
     """
-    active = np.zeros(g.size, np.bool_)
-    active[g.lanes_of(mask)] = True
+    active, live = np.zeros((2, g.size), np.bool_)
+    active[g.lanes_of(mask)], live[g.lanes_of(g.live)] = True, True
     bits = np.broadcast_to(np.asarray(members), (g.size,)).astype(np.int64) & 0xFFFFFFFF
-    rows = active.reshape(-1, WARP)
+    absentees = (live & ~active).reshape(-1, WARP)
     named = (bits[:, None] >> np.arange(WARP) & 1).astype(np.bool_)
     groups = g.all_lanes // WARP
-    missing = (named & ~rows[groups]).any(axis=1) & active
+    missing = (named & absentees[groups]).any(axis=1) & active
     own = (bits >> (g.all_lanes % WARP) & 1).astype(np.bool_)
     if missing.any():
         lane = int(np.flatnonzero(missing)[0])
-        absent = int(np.flatnonzero(named[lane] & ~rows[groups[lane]])[0])
+        absent = int(np.flatnonzero(named[lane] & absentees[groups[lane]])[0])
         because = f"thread ({g.name(lane)}) waits for lane {absent} of its warp, which does not come"
         g.run.report("divergence", "an instruction of a warp diverges", because, site.stmt, int(missing.sum()))
     if (active & ~own).any():
@@ -87,20 +87,26 @@ def together(g: Any, site: Any, mask: Any, members: Any) -> Any:
 
 def barrier_named(g: Any, site: Any, mask: Any, number: Any, threads: Any) -> Waits:
     """Warps come to a barrier of that number, and wait until so many threads have."""
-    lanes = g.lanes_of(mask)
-    g.run.tally("barrier", 1)
-    yield from meet(
-        g, site, lanes, g.run.meetings.named(g.block[0], int(number)), len(lanes), int(np.max(threads)), True
-    )
+    yield from _come(g, site, mask, number, threads, waits=True)
 
 
 def barrier_named_arrive(g: Any, site: Any, mask: Any, number: Any, threads: Any) -> Waits:
     """Warps tell a barrier of that number that they have come, and go on."""
-    lanes = g.lanes_of(mask)
+    yield from _come(g, site, mask, number, threads, waits=False)
+
+
+def _come(g: Any, site: Any, mask: Any, number: Any, threads: Any, waits: bool) -> Waits:
+    """A warp comes to a barrier of a number: as 32 threads, however many of these the block has."""
+    lanes, expected = g.lanes_of(mask), int(np.max(threads))
     g.run.tally("barrier", 1)
-    yield from meet(
-        g, site, lanes, g.run.meetings.named(g.block[0], int(number)), len(lanes), int(np.max(threads)), False
-    )
+    meeting = g.run.meetings.named(g.block[0], int(number))
+    if len(lanes) != len(g.lanes_of(g.live)):
+        because = f"thread ({g.name(lanes[0])}) comes to it, and not all of its warp do"
+        g.run.report("divergence", f"{meeting.name} diverges", because, site.stmt)
+    if meeting.arrived and meeting.expected != expected:
+        because = f"thread ({g.name(lanes[0])}) says {expected}, and others that came say {meeting.expected}"
+        g.run.report("undefined", f"{meeting.name} is for two numbers of threads", because, site.stmt)
+    yield from meet(g, site, lanes, meeting, WARP, expected, waits)
 
 
 def barrier_cluster(g: Any, site: Any, mask: Any) -> Waits:
@@ -117,11 +123,12 @@ def barrier_grid(g: Any, site: Any, mask: Any) -> Waits:
     """All threads of the launch come together."""
     run, lanes = g.run, g.lanes_of(mask)
     run.tally("grid barrier", len(np.unique(g.warp[lanes])))
+    all_ = run.blocks * run.block_threads
     if run.apart:
-        yield from meet(g, site, lanes, run.meetings.grid(), len(lanes), run.live_threads(), waits=True)
+        yield from meet(g, site, lanes, run.meetings.grid(), len(lanes), all_, waits=True)
         return
-    if len(lanes) != run.blocks * run.block_threads:
-        because = f"{run.blocks * run.block_threads - len(lanes)} threads do not come"
+    if len(lanes) != all_:
+        because = f"{all_ - len(lanes)} threads do not come"
         run.report("divergence", "a barrier of all blocks diverges", because, site.stmt)
     run.clock.grid_barrier(run.ticker.tick())
 
@@ -162,7 +169,7 @@ def mbarrier_init(g: Any, site: Any, mask: Any, at: Any, count: Any) -> None:
 def mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> Waits:
     """Arrive: what the thread has done is known to who waits for the phase. Other warps may go first then."""
     for lane, key in mbarrier_at(g, site, mask, at):
-        g.run.meetings.mbarrier(key).arrive(g, lane)
+        g.run.meetings.mbarrier(key).arrive(g, site, lane)
     yield from turn(g, site)
 
 
@@ -175,7 +182,7 @@ def turn(g: Any, site: Any) -> Waits:
 def mbarrier_arrive_expect_tx(g: Any, site: Any, mask: Any, at: Any, count: Any) -> Waits:
     """Arrive, and make the phase last until that many bytes have come too."""
     for lane, key in mbarrier_at(g, site, mask, at):
-        g.run.meetings.mbarrier(key).arrive(g, lane, int(np.broadcast_to(count, (g.size,))[lane]))
+        g.run.meetings.mbarrier(key).arrive(g, site, lane, int(np.broadcast_to(count, (g.size,))[lane]))
     yield from turn(g, site)
 
 

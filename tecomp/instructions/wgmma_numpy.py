@@ -24,6 +24,7 @@ class Product:
 
     def __init__(self, g: Any, site: Any, row: Wgmma, d: Any, mask: Any, scale: Any) -> None:
         self.g, self.site, self.row, self.d, self.mask, self.scale = g, site, row, d, mask, scale
+        self.lane = g.lanes_of(mask)
         self.number = g.run.flights.begin("a wgmma")
         self.count = row.n // 2
         self.factors: list[tuple[Any, Any]] = []
