@@ -19,7 +19,7 @@ _JOINS: Final[dict[str, Any]] = {
 
 
 def _source(own: Any, name: str, operand: Any) -> Any:
-    """Return the lane whose value each lane is given; outside of the warp, none."""
+    """Return the lane whose value each lane is given; outside of the warp, none. Of operands, five bits count."""
     if name == "shuffle":
         return operand
     if name == "shuffle_xor":
@@ -34,10 +34,8 @@ def exchange(name: str) -> Callable[..., Any]:
         lanes = together(g, site, mask, members)
         g.run.tally("shuffle", len(np.unique(g.warp[lanes])))
         own = g.all_lanes % WARP
-        source = _source(own, name, np.broadcast_to(operand, (g.size,)).astype(np.int64))
-        source = np.where(
-            (source >= 0) & (source < WARP), source, own if name in ("shuffle_up", "shuffle_down") else source % WARP
-        )
+        source = _source(own, name, np.broadcast_to(operand, (g.size,)).astype(np.int64) % WARP)
+        source = np.where((source >= 0) & (source < WARP), source, own)
         active = np.zeros(g.size, np.bool_)
         active[lanes] = True
         whole = (
