@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 _RUNTIME = importlib.util.find_spec("tecomp_runtime")
 _PLACES = [os.path.dirname(os.path.abspath(__file__)), *((_RUNTIME and _RUNTIME.submodule_search_locations) or ())]
-_INSIDE = ("<frozen importlib", *(place + os.sep for place in _PLACES))
-"""How the files of the compiler begin, of its runtime, of what imports them."""
+_INSIDE = ("<frozen importlib", "<host part of ", "<simulated expression>", *(place + os.sep for place in _PLACES))
+"""How the files of the compiler begin, of its runtime, of what imports them, of what they make."""
 
 
 class Location(NamedTuple):

@@ -260,3 +260,9 @@ def test_expressions_that_nobody_asks_for_do_nothing() -> None:
     out = np.full(4, np.nan, np.float32)
     built(text)(f32(4), np.array([0, 2, 0, 4], np.int32), out)
     np.testing.assert_array_equal(out, np.array([9, 0 + 4, 1, 2 + 2], np.float32))
+
+
+def test_a_program_of_no_file_is_reported_at_the_call() -> None:
+    """Not in the host part, which is a text too, and between the call and the kernel."""
+    found = fault(CASES["two threads write one element"][0], f32(4), f32(4))
+    assert found.location is None and "test_faults.py" in str(found).splitlines()[1]
