@@ -265,4 +265,4 @@ def test_expressions_that_nobody_asks_for_do_nothing() -> None:
 def test_a_program_of_no_file_is_reported_at_the_call() -> None:
     """Not in the host part, which is a text too, and between the call and the kernel."""
     found = fault(CASES["two threads write one element"][0], f32(4), f32(4))
-    assert found.location is None and "test_faults.py" in str(found).splitlines()[1]
+    assert found.faults[0].location is None and "test_faults.py" in str(found).splitlines()[1]
