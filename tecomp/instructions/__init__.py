@@ -9,6 +9,7 @@ from .copies_numpy import COPIES_NUMPY
 from .exchange import EXCHANGE
 from .exchange_numpy import EXCHANGE_NUMPY
 from .matrix import MATRIX_ROWS, MatrixRow, Typed, matrix_functions, typed
+from .register_pool import REGISTERS_NUMPY
 from .row import Instruction, preludes
 from .sync import SYNC
 from .sync_numpy import SYNC_NUMPY
@@ -16,7 +17,7 @@ from .tensor_numpy import TENSOR_NUMPY
 from .warpgroup import WARPGROUP
 from .wgmma_numpy import WGMMA_NUMPY
 
-_NUMPY: Final = {**EXCHANGE_NUMPY, **SYNC_NUMPY, **COPIES_NUMPY, **TENSOR_NUMPY, **WGMMA_NUMPY}
+_NUMPY: Final = {**EXCHANGE_NUMPY, **SYNC_NUMPY, **COPIES_NUMPY, **TENSOR_NUMPY, **WGMMA_NUMPY, **REGISTERS_NUMPY}
 ROWS: Final[dict[str, Instruction]] = {
     name: row._replace(numpy=_NUMPY[name]) for name, row in {**EXCHANGE, **SYNC, **COPIES, **WARPGROUP}.items()
 }

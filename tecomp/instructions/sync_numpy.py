@@ -194,10 +194,6 @@ def mbarrier_wait(g: Any, site: Any, mask: Any, at: Any, parity: Any) -> Waits:
         yield from barrier.wait(g, site, lane, int(wanted[lane]))
 
 
-def registers(g: Any, site: Any, mask: Any, count: Any) -> None:
-    """Change how many registers a warp has, which changes no value."""
-
-
 SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "barrier_block": barrier_block,
     "barrier_grid": barrier_grid,
@@ -214,18 +210,19 @@ SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "mbarrier_arrive": mbarrier_arrive,
     "mbarrier_arrive_expect_tx": mbarrier_arrive_expect_tx,
     "mbarrier_wait": mbarrier_wait,
-    "registers_increase": registers,
-    "registers_decrease": registers,
 }
 """What each does."""
 WAITING: Final = frozenset(
     (
         *("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster"),
-        *("mbarrier_arrive", "mbarrier_arrive_expect_tx", "mbarrier_wait"),
+        *("mbarrier_arrive", "mbarrier_arrive_expect_tx", "mbarrier_wait", "registers_increase"),
     )
 )
 """Those whose meaning is a generator."""
 BETWEEN_WARPS: Final = frozenset(
-    ("barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait", "mbarrier_arrive", "bulk_load")
+    (
+        *("barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait", "mbarrier_arrive"),
+        *("bulk_load", "registers_increase"),
+    )
 )
 """Those by which warps wait for each other, and not all of a block together."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..codegen.cuda_vector import SHARED_ALIGN
 from ..instructions.copies_numpy import ended
 from ..instructions.meeting import Meetings, Waiting
+from ..instructions.register_pool import RegisterPool
 from ..ir.matrix import is_fragment
 from ..ir.stmt import CLUSTER, Buffer, Stmt
 from .clock import WARP, Array, Clock
@@ -62,7 +63,7 @@ class Run:
         agents = sum(max(self._count(buffer), 1) for buffer in self.program.shared if buffer.dtype == "uint64")
         self.clock = Clock(self.ticker, launch.start, numbers.start, self.blocks, self.lanes, agents if apart else 0)
         self.meetings, self.flights = Meetings(self), Flights(self)
-        self.flags = launch.flags
+        self.flags, self.registers = launch.flags, RegisterPool(self.block_threads)
         self._memories: dict[Buffer, Memory] = {}
         inside = np.arange(self.blocks * self.lanes) % self.lanes
         self.live_lane = inside < self.block_threads

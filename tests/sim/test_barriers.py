@@ -265,6 +265,22 @@ def test_a_barrier_is_one_statement_for_all_threads() -> None:
         assert found.kind == "divergence" and "a barrier of the block diverges" in said(found)
 
 
+def test_registers_that_nobody_gives_away_are_waited_for_for_ever() -> None:
+    """A block of 384 threads begins with 168 for each: 200 for two thirds of them are more than the others give."""
+    text = """
+    def f(A: f32[384], B: out[f32[384]]) -> device:
+        with launch(threadIdx_x=384) as t:
+            if t < 128:
+                registers_decrease(GIVEN)
+            else:
+                registers_increase(200)
+            B[t] = A[t]
+    """
+    np.testing.assert_array_equal(left(text.replace("GIVEN", "96"), f32(384), zeros(384))[1], f32(384))
+    found = fault(text.replace("GIVEN", "120"), f32(384), zeros(384))
+    assert found.kind == "deadlock" and "waits for 1024 registers, of which 0 are left" in said(found)
+
+
 def test_registers_are_what_they_were() -> None:
     """A warp that gives registers away, and one that gets them, compute the same."""
     text = """
