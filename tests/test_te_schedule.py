@@ -228,7 +228,7 @@ def test_refusals(call, kind, asked: str, because: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(tecomp, "rpc"), (tecomp.ir, "register_op_attr"), (te.hybrid, "build"), (tir, "ptx_mma")]
+    ("module", "name"), [(tecomp, "rpc"), (tecomp.ir, "register_op_attr"), (te.hybrid, "build"), (tir, "mma_fill")]
 )
 def test_names_that_there_are_not_say_what_serves(module, name: str) -> None:
     assert not hasattr(module, name)
