@@ -41,7 +41,7 @@ def tensor_map(pointer: int, dtype: str, extents: Numbers, strides: Numbers, box
 
     extents, strides in bytes, box   innermost first; LaunchError for what no map can describe
     """
-    _check(pointer, dtype, extents, strides)
+    check(pointer, dtype, extents, strides)
     rank = len(extents)
     memory = (ctypes.c_uint8 * (BYTES + _MAP_ALIGN))()
     start = -ctypes.addressof(memory) % _MAP_ALIGN
@@ -66,7 +66,8 @@ def tensor_map(pointer: int, dtype: str, extents: Numbers, strides: Numbers, box
     return bytes(memory[start : start + BYTES])
 
 
-def _check(pointer: int, dtype: str, extents: Numbers, strides: Numbers) -> None:
+def check(pointer: int, dtype: str, extents: Numbers, strides: Numbers) -> None:
+    """Raise LaunchError for a tensor that no map can describe."""
     asked = f"a tensor of shape {extents[::-1]} cannot be copied by boxes"
     if pointer % _ALIGN:
         raise LaunchError(asked, f"it begins at address {pointer}, no multiple of {_ALIGN}", "a copy of it")

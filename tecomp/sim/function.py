@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tecomp_runtime import tensor_map
 from tecomp_runtime.arguments import Arguments
 from tecomp_runtime.cuda import host_part
 from tecomp_runtime.kernel import LOADERS
@@ -137,8 +138,9 @@ class SimFunction:
         self._host(launch, alloc, *given, *passed)
 
 
-def _tensor_map(*described: Any) -> None:
-    """Make nothing of what tells a GPU where a tensor lies: an instruction here knows its tensor."""
+def _tensor_map(memory: Memory, dtype: str, extents: Any, strides: Any, *_box: Any) -> None:
+    """Check what tells a GPU where a tensor lies, and make nothing of it: an instruction here knows its tensor."""
+    tensor_map.check(memory.address, dtype, extents, strides)
 
 
 def _things(func: Func) -> list[Any]:

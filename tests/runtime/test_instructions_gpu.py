@@ -1,9 +1,8 @@
-"""On a GPU: what each instruction does, by what a program that is made of it leaves."""
+"""What each instruction does, by what a program that is made of it leaves: in the simulator, and on a GPU."""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,23 +12,21 @@ from tecomp_runtime import Kernel
 from tecomp_runtime.errors import LaunchError
 from tests.codegen.cuda_programs import built
 from tests.codegen.test_cuda_tensor import copy_program
-
-pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture(scope="module")
-def cupy() -> Any:
-    return importlib.import_module("cupy")
+from tests.sim.kernels import left
 
 
-@pytest.fixture(scope="module", autouse=True)
-def hopper(cupy: Any) -> None:
-    if Target.of("cuda").arch != "sm_90a":
+@pytest.fixture(params=["simulator", pytest.param("gpu", marks=pytest.mark.gpu)])
+def where(request: pytest.FixtureRequest) -> str:
+    if request.param == "gpu" and Target.of("cuda").arch != "sm_90a":
         pytest.skip("only sm_90a has all of them")
+    return request.param
 
 
-def run(cupy: Any, text: str, *arrays: np.ndarray) -> list[np.ndarray]:
+def run(where: str, text: str, *arrays: np.ndarray) -> list[np.ndarray]:
     """Return what a program leaves in copies of the arrays."""
+    if where == "simulator":
+        return left(text, *arrays)
+    cupy = importlib.import_module("cupy")
     given = [cupy.asarray(array) for array in arrays]
     Kernel(built(text, Target.of("cuda")))(*given)
     return [array.get() for array in given]
@@ -50,28 +47,28 @@ LANES = np.arange(64, dtype="i4")
         ("i32(1) if vote_any(x == i32(40), -1) else i32(0)", np.where(LANES < 32, 0, 1)),
     ],
 )
-def test_lanes(cupy: Any, value: str, expected: np.ndarray) -> None:
+def test_lanes(where: str, value: str, expected: np.ndarray) -> None:
     text = f"""
     def f(A: i32[64], B: out[i32[64]]) -> device:
         with launch(blockIdx_x=1, threadIdx_x=64):
             x = A[threadIdx_x]
             B[threadIdx_x] = {value}
     """
-    assert list(run(cupy, text, LANES, np.zeros(64, "i4"))[1]) == list(expected)
+    assert list(run(where, text, LANES, np.zeros(64, "i4"))[1]) == list(expected)
 
 
-def test_one_lane_is_elected(cupy: Any) -> None:
+def test_one_lane_is_elected(where: str) -> None:
     text = """
     def f(B: out[i32[64]]) -> device:
         with launch(blockIdx_x=1, threadIdx_x=64):
             B[threadIdx_x] = i32(1) if elect_one(-1) else i32(0)
     """
-    (found,) = run(cupy, text, np.zeros(64, "i4"))
+    (found,) = run(where, text, np.zeros(64, "i4"))
     assert list(found.reshape(2, 32).sum(1)) == [1, 1]
 
 
 @pytest.mark.parametrize("dtype", ["i32", "u32", "u64", "f32"])
-def test_tickets_are_each_given_once(cupy: Any, dtype: str) -> None:
+def test_tickets_are_each_given_once(where: str, dtype: str) -> None:
     text = f"""
     def f(C: out[{dtype}[1]], B: out[{dtype}[256]]) -> device:
         with launch(blockIdx_x=4, threadIdx_x=64):
@@ -79,7 +76,7 @@ def test_tickets_are_each_given_once(cupy: Any, dtype: str) -> None:
             B[blockIdx_x * 64 + threadIdx_x] = old
     """
     kind = {"i32": "i4", "u32": "u4", "u64": "u8", "f32": "f4"}[dtype]
-    last, tickets = run(cupy, text, np.zeros(1, kind), np.zeros(256, kind))
+    last, tickets = run(where, text, np.zeros(1, kind), np.zeros(256, kind))
     assert last[0] == 256 and sorted(tickets) == list(range(256))
 
 
@@ -139,14 +136,14 @@ def _few(width: int, call: str) -> str:
         ),
     ],
 )
-def test_one_half_of_a_block_waits_for_the_other(cupy: Any, give: tuple[str, ...], wait: str, count: int) -> None:
+def test_one_half_of_a_block_waits_for_the_other(where: str, give: tuple[str, ...], wait: str, count: int) -> None:
     text = TURN.format(give="\n                ".join(give), wait=wait, count=count)
     a = np.random.default_rng(0).random(64, dtype="f4")
-    np.testing.assert_array_equal(run(cupy, text, a, np.zeros(64, "f4"))[1], a[::-1])
+    np.testing.assert_array_equal(run(where, text, a, np.zeros(64, "f4"))[1], a[::-1])
 
 
 @pytest.mark.parametrize("bytes_of", [4, 8, 16])
-def test_what_is_not_copied_is_zero(cupy: Any, bytes_of: int) -> None:
+def test_what_is_not_copied_is_zero(where: str, bytes_of: int) -> None:
     each = bytes_of // 4
     text = f"""
     def f(A: f32[64], B: out[f32[64]]) -> device:
@@ -162,10 +159,10 @@ def test_what_is_not_copied_is_zero(cupy: Any, bytes_of: int) -> None:
     a = 1 + np.random.default_rng(0).random(64, dtype="f4")
     expected = np.zeros(64, "f4")
     expected[[0, each]] = a[[0, each]]
-    np.testing.assert_array_equal(run(cupy, text, a, np.ones(64, "f4"))[1], expected)
+    np.testing.assert_array_equal(run(where, text, a, np.ones(64, "f4"))[1], expected)
 
 
-def test_a_run_is_stored(cupy: Any) -> None:
+def test_a_run_is_stored(where: str) -> None:
     text = """
     def f(A: f32[64], B: out[f32[80]]) -> device:
         with launch(blockIdx_x=1, threadIdx_x=64):
@@ -180,21 +177,21 @@ def test_a_run_is_stored(cupy: Any) -> None:
                 bulk_wait(0)
     """
     a = np.random.default_rng(0).random(64, dtype="f4")
-    found = run(cupy, text, a, np.zeros(80, "f4"))[1]
+    found = run(where, text, a, np.zeros(80, "f4"))[1]
     np.testing.assert_array_equal(found, np.pad(a, (4, 12)))
 
 
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 @pytest.mark.parametrize(("rows", "columns"), [(64, 64), (40, 72), (3, 200), (65, 8)])
-def test_boxes_keep_their_elements(cupy: Any, swizzle: int, rows: int, columns: int) -> None:
+def test_boxes_keep_their_elements(where: str, swizzle: int, rows: int, columns: int) -> None:
     text = copy_program((swizzle or 128) // 2, swizzle)
     a = np.random.default_rng(0).random((rows, columns)).astype("f2")
-    found = run(cupy, text, a, np.zeros_like(a))[1]
+    found = run(where, text, a, np.zeros_like(a))[1]
     np.testing.assert_array_equal(found[:64], a[:64])
     assert not found[64:].any()
 
 
-def _swizzled(box: np.ndarray, swizzle: int) -> np.ndarray:
+def swizzled(box: np.ndarray, swizzle: int) -> np.ndarray:
     """Return the elements of a box in the order in which they lie in memory."""
     offsets = np.arange(box.size) * box.itemsize
     bits = {0: 0, 32: 1, 64: 3, 128: 7}[swizzle]
@@ -205,7 +202,7 @@ def _swizzled(box: np.ndarray, swizzle: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
-def test_what_lies_where_in_shared_memory_and_zeros_outside(cupy: Any, swizzle: int) -> None:
+def test_what_lies_where_in_shared_memory_and_zeros_outside(where: str, swizzle: int) -> None:
     width = (swizzle or 128) // 4
     box = f"{swizzle}, {width}, 16, 2, 4, 0 - 1, 2"
     text = f"""
@@ -226,18 +223,18 @@ def test_what_lies_where_in_shared_memory_and_zeros_outside(cupy: Any, swizzle: 
     a = 1 + np.random.default_rng(0).random((3, 10, width), dtype="f4")
     box = np.zeros((2, 16, width), "f4")
     box[0, 1:11, : width - 4] = a[2, :, 4:]
-    found = run(cupy, text, a, np.ones(width * 32, "f4"))[1]
-    np.testing.assert_array_equal(found, _swizzled(box, swizzle))
+    found = run(where, text, a, np.ones(width * 32, "f4"))[1]
+    np.testing.assert_array_equal(found, swizzled(box, swizzle))
 
 
-def test_a_tensor_whose_rows_are_not_aligned_is_refused_at_the_call(cupy: Any) -> None:
+def test_a_tensor_whose_rows_are_not_aligned_is_refused_at_the_call(where: str) -> None:
     a = np.zeros((64, 60), "f2")
     with pytest.raises(LaunchError) as caught:
-        run(cupy, copy_program(64, 128), a, a)
+        run(where, copy_program(64, 128), a, a)
     assert "its rows are 120 bytes apart" in str(caught.value)
 
 
-def test_blocks_of_a_cluster(cupy: Any) -> None:
+def test_blocks_of_a_cluster(where: str) -> None:
     text = """
     def f(B: out[i32[8]]) -> device:
         with launch(blockIdx_x=8, cluster_x=4, threadIdx_x=32):
@@ -245,10 +242,10 @@ def test_blocks_of_a_cluster(cupy: Any) -> None:
             if threadIdx_x == 0:
                 B[blockIdx_x] = i32(cluster_x)
     """
-    assert list(run(cupy, text, np.zeros(8, "i4"))[0]) == [0, 1, 2, 3] * 2
+    assert list(run(where, text, np.zeros(8, "i4"))[0]) == [0, 1, 2, 3] * 2
 
 
-def test_warpgroups_give_each_other_registers(cupy: Any) -> None:
+def test_warpgroups_give_each_other_registers(where: str) -> None:
     text = """
     def f(A: f32[256], B: out[f32[256]]) -> device:
         with launch(blockIdx_x=1, threadIdx_x=256):
@@ -265,5 +262,5 @@ def test_warpgroups_give_each_other_registers(cupy: Any) -> None:
                 B[threadIdx_x] = A[threadIdx_x] * 2.0
     """
     a = np.random.default_rng(0).random(256, dtype="f4")
-    found = run(cupy, text, a, np.zeros(256, "f4"))[1]
+    found = run(where, text, a, np.zeros(256, "f4"))[1]
     np.testing.assert_array_equal(found, a * np.repeat(np.float32([1, 2]), 128))
