@@ -35,3 +35,8 @@ def test_the_refusal_is_what_its_program_raises(tmp_path: Path) -> None:
     with pytest.raises(ScheduleError) as refusal:
         run(program, tmp_path / "place.py")
     assert f"{refusal.value}\n" == block("", "compute_at: ")
+
+
+def test_the_simulated_program_prints_its_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(block("python", "import numpy"), tmp_path / "transpose.py")
+    assert capsys.readouterr().out == block("", "transpose on")
