@@ -106,9 +106,10 @@ _, lane = s[B].split(k, factor=32)
 s[B].bind(lane, thread_x)
 device = tecomp.lower(s, [A, share], name="shares", target=TARGET)
 a = np.random.default_rng(1).random((3, 70), dtype=np.float32)
-result = np.empty_like(a)
-interpret(device, a, result)
-np.testing.assert_allclose(result, a / a.sum(1, keepdims=True), rtol=1e-5)
+for run in (lambda *arrays: interpret(device, *arrays), tecomp.build(s, [A, share], target="cuda-sim")):
+    result = np.empty_like(a)
+    run(a, result)
+    np.testing.assert_allclose(result, a / a.sum(1, keepdims=True), rtol=1e-5)
 show("shares of a row's sum, one kernel", tecomp.lower(s, [A, share], name="shares"))
 
 # 5. One very long row: several blocks for one sum. Blocks cannot wait for each other in the middle of a kernel, so
