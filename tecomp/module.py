@@ -16,6 +16,7 @@ from tecomp_runtime.package import packed
 from .artifact import Artifact
 from .checked import Checked
 from .dtype import INDEX
+from .errors import UnsupportedError
 from .ir.atomic import UPDATE
 from .ir.expr import Address, Call, Var
 from .ir.foreign import FUNCTIONS
@@ -79,8 +80,11 @@ class Module(BuiltFunction):
     def export_library(self, path: str | os.PathLike[str]) -> None:
         """Write the function, for arrays of any strides, into one file that `tecomp.runtime.load_module` reads.
 
-        The file is text; where it is read, no compiler is needed.
+        The file is text; where it is read, no compiler is needed. UnsupportedError for the simulator's functions.
         """
+        if self.target.kind == "cuda-sim":
+            because = "what it runs is the program, of which only the compiler can make sense"
+            raise UnsupportedError(f"export_library of {self!r}", because, 'target="cuda", or pickle')
         Path(path).write_text(packed([self.artifact, self.strided_artifact()]), encoding="utf-8")
 
     def __getstate__(self) -> dict[str, Any]:

@@ -62,6 +62,15 @@ class Packing:
         self._struct.pack_into(self._bytes, 0, *operands)
 
 
+def check_extents(kernel: str, asked: tuple[Extents, Extents], allowed: tuple[Any, Any]) -> None:
+    """Raise LaunchError for a grid and a block of which one is too large along an axis."""
+    for word, extents, most in zip(("blockIdx", "threadIdx"), asked, allowed, strict=True):
+        for axis, extent, limit in zip(_AXES, extents, most, strict=True):
+            if extent > limit:
+                because = f"the device allows at most {limit}"
+                raise LaunchError(f"{kernel}: an extent of {extent} on {word}.{axis}", because, "smaller arrays")
+
+
 class Limits:
     """What a device allows, as CuPy tells it."""
 
@@ -76,11 +85,7 @@ class Limits:
 
         `threads` is the most in a block: what was compiled for, or what `registers` of each leave room for.
         """
-        for word, asked, allowed in (("blockIdx", grid, self.grid), ("threadIdx", block, self.block)):
-            for axis, extent, most in zip(_AXES, asked, allowed, strict=True):
-                if extent > most:
-                    because = f"the device allows at most {most}"
-                    raise LaunchError(f"{kernel}: an extent of {extent} on {word}.{axis}", because, "smaller arrays")
+        check_extents(kernel, (grid, block), (self.grid, self.block))
         if math.prod(block) > threads:
             because = f"at most {threads} are allowed, with {registers} registers in each"
             raise LaunchError(f"{kernel}: {math.prod(block)} threads in a block", because)

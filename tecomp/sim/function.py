@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,8 @@ import numpy as np
 from tecomp_runtime import tensor_map
 from tecomp_runtime.arguments import Arguments
 from tecomp_runtime.cuda import host_part
+from tecomp_runtime.cuda_launch import check_extents
+from tecomp_runtime.errors import LaunchError
 from tecomp_runtime.kernel import LOADERS
 from tecomp_runtime.packed import FUNCTIONS, found
 
@@ -116,6 +119,9 @@ class SimFunction:
 
         def launch(name: str, grid: Any, block: Any, shared: int, *operands: Any) -> None:
             program = self._programs[name]
+            if min(grid) <= 0 or min(block) <= 0:
+                return
+            self._check_launch(name, grid, block)
             running = Running(program, grid, block, options, counters)
             running.pass_sizes(sizes)
             running.pass_arguments({**arrays, **dict(zip(program.arguments, operands, strict=False))})
@@ -136,6 +142,14 @@ class SimFunction:
 
         given = [call] * bool(self._functions) + [_tensor_map] * ("tensor_map" in self._artifact.host)
         self._host(launch, alloc, *given, *passed)
+
+    def _check_launch(self, name: str, grid: Any, block: Any) -> None:
+        """Raise LaunchError for what the device does not allow."""
+        limits = self._artifact.machine.limits
+        check_extents(name, (grid, block), (limits.grid, limits.block))
+        most = next(info["threads"] for info in self._artifact.kernels if info["name"] == name)
+        if math.prod(block) > most:
+            raise LaunchError(f"{name}: {math.prod(block)} threads in a block", f"at most {most} are allowed")
 
 
 def _tensor_map(memory: Memory, dtype: str, extents: Any, strides: Any, *_box: Any) -> None:
@@ -166,6 +180,7 @@ class _Memories:
         view = self._views[value]
         flat = _flat(view, param)
         memory = self._placed(Memory(param, GLOBAL, len(flat), 1, flat))
+        memory.first = _below(view, param.dtype.numpy.itemsize)
         memory.address += behind(view.owner) % _ALIGN if isinstance(view.owner, np.ndarray) else 0
         return memory
 
@@ -184,7 +199,7 @@ class _Memories:
 
 
 def _flat(view: Any, param: Buffer) -> Any:
-    """Return all elements that an array spans, from the first one on, as one array over its memory."""
+    """Return all elements that an array spans, from the lowest one on, as one array over its memory."""
     dtype = param.dtype.numpy
     shape = view.shape
     strides = view.strides
@@ -193,12 +208,13 @@ def _flat(view: Any, param: Buffer) -> Any:
     elif strides is None:
         count = int(np.prod(shape, dtype=np.int64))
     else:
-        count = 1 + sum((extent - 1) * (step // dtype.itemsize) for extent, step in zip(shape, strides, strict=True))
+        ends = zip(shape, strides, strict=True)
+        count = 1 + sum((extent - 1) * abs(step) // dtype.itemsize for extent, step in ends)
     lanes = param.dtype.lanes
     if not count:
         return np.zeros((0, lanes) if lanes > 1 else 0, dtype)
     interface = {
-        "data": (view.pointer, view.readonly),
+        "data": (view.pointer - _below(view, dtype.itemsize) * dtype.itemsize, view.readonly),
         "typestr": f"|V{dtype.itemsize}",
         "shape": (count,),
         "version": 3,
@@ -206,6 +222,14 @@ def _flat(view: Any, param: Buffer) -> Any:
     holder = type("Memory", (), {"__array_interface__": interface, "owner": view.owner})()
     flat = np.asarray(holder).view(dtype)
     return flat.reshape(-1, lanes) if lanes > 1 else flat
+
+
+def _below(view: Any, size: int) -> int:
+    """Return how many elements of a size an array spans below its first one: those that negative strides lead to."""
+    if view.strides is None or 0 in view.shape:
+        return 0
+    steps = zip(view.shape, view.strides, strict=True)
+    return sum((extent - 1) * -step for extent, step in steps if step < 0) // size
 
 
 LOADERS["cuda-sim"] = SimFunction

@@ -77,11 +77,13 @@ class Gang:
         """Return elements `flat` of what threads `lane` have for a memory, without those that are outside of it."""
         flat = flat.astype(np.int64)
         at = None
-        inside = (flat >= 0) & (flat < memory.count)
+        inside = (flat >= -memory.first) & (flat < memory.count - memory.first)
         if not inside.all():
             complaints.outside(self, site, memory, flat, lane, ~inside, verb)
             at = np.flatnonzero(inside)
             flat, lane = flat[at], lane[at]
+        if memory.first:
+            flat = flat + memory.first
         if memory.owner != GLOBAL:
             flat = flat + (self.block if memory.owner == BLOCK else self.warp)[lane] * memory.count
         return Located(flat, lane, at)
@@ -185,7 +187,7 @@ class Gang:
 def _is_one_for_all(memory: Memory, index: Any) -> bool:
     """Return whether all threads read one element that nothing here writes: a value that they have in common."""
     fixed = memory.owner == GLOBAL and memory.shadow is None and memory.marks is None and memory.flight is None
-    return fixed and np.ndim(index) == 0 and 0 <= index < memory.count
+    return fixed and not memory.first and np.ndim(index) == 0 and 0 <= index < memory.count
 
 
 def _spread(mask: Array, vector: bool, size: int, lanes: int) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import UserError
 from ..ir.evaluate import evaluate
 from ..ir.expr import Var
 from ..ir.stmt import Buffer
@@ -59,7 +60,12 @@ class Launch:
         self.ticker, self.random, self.start = ticker, random, ticker.tick()
         if not self.shape.threads or not self.shape.blocks:
             return
-        apart = self.options.warps == APART or (self.program.between_warps and self.options.warps != TOGETHER)
+        if self.options.warps == TOGETHER and self.program.between_warps:
+            because = f"warps of {self.program.name} wait for each other"
+            raise UserError(
+                f"tecomp.sim.options(warps={TOGETHER!r})", because, f"{APART!r}, which they are then anyway"
+            )
+        apart = self.options.warps == APART or self.program.between_warps
         try:
             with np.errstate(all="ignore"):
                 for numbers in self._groups(apart):
@@ -87,9 +93,14 @@ class Launch:
             return
         if isinstance(chosen, int):
             count = min(chosen, total)
-            chosen = [number * total // count for number in range(count)] if count else []
-        for number in sorted({one // together * together for one in chosen if one < total} if apart else set(chosen)):
-            yield range(number, min(number + (together if apart else 1), total))
+            chosen = [number * total // count for number in range(count)]
+        size = together if apart else 1
+        numbers = {one // size * size for one in chosen if one < total}
+        if not numbers:
+            because = f"{self.program.name} has {total} blocks"
+            raise UserError(f"tecomp.sim.options(blocks={chosen!r})", because, "numbers from 0 on, less than that")
+        for number in sorted(numbers):
+            yield range(number, min(number + size, total))
 
     def report(self, fault: Fault) -> None:
         """Note a fault; the first of its kind at a statement counts."""
@@ -103,7 +114,7 @@ class Launch:
 def _seen(memory: Memory, buffer: Buffer, also_read: bool, launch: Launch) -> Memory:
     """Return a memory of the host as a kernel's parameter sees it."""
     seen = Memory(buffer, memory.owner, memory.count, 1, memory.data)
-    seen.marks, seen.address = memory.marks, memory.address
+    seen.marks, seen.address, seen.first = memory.marks, memory.address, memory.first
     seen.number = lambda extent: int(evaluate(extent, launch.sizes))
     if launch.options.sanitize and buffer in launch.program.written:
         seen.watch(launch.shape.lanes, also_read)

@@ -37,6 +37,8 @@ class Memory:
         """Which asynchronous operation an element is in the hands of; 0 is none. Made when the first begins."""
         self.number: Callable[[Expr], int] = _constant
         """Returns the value of an extent or a stride."""
+        self.first = 0
+        """Where among the elements the one with all indices 0 is: behind those that negative strides lead to."""
         self.address = 0
         """Bytes from the start of its space to element 0, a multiple of 256 in global memory."""
 
@@ -50,12 +52,13 @@ class Memory:
 
     def place(self, x: int) -> str:
         """Return how a program names an element: A[3, 5]."""
-        offset, found = x % max(self.count, 1), []
-        if not self.buffer.shape:
+        offset, shape, steps = x % max(self.count, 1), self.shape(), self.steps()
+        if not shape:
             return self.buffer.name
-        for step in self.steps():
-            found.append(offset // max(step, 1))
-            offset %= max(step, 1)
+        found = [0] * len(shape)
+        for axis in sorted(range(len(shape)), key=lambda axis: -abs(steps[axis])):
+            place, offset = divmod(offset, max(abs(steps[axis]), 1))
+            found[axis] = place if steps[axis] >= 0 else shape[axis] - 1 - place
         return f"{self.buffer.name}[{', '.join(map(str, found))}]"
 
     def shape(self) -> tuple[int, ...]:

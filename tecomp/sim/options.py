@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -47,8 +47,7 @@ def current() -> Options:
     return _CURRENT.get()
 
 
-@contextmanager
-def options(**given: Any) -> Generator[Options]:
+def options(**given: Any) -> AbstractContextManager[Options]:
     """Let simulations in the block run with these options: seed, sanitize, deterministic, warps, blocks, steps, ...
 
     UserError for one that there is not, or not with that value.
@@ -60,6 +59,11 @@ def options(**given: Any) -> Generator[Options]:
         fault = _fault(name, value)
         if fault:
             raise UserError(f"tecomp.sim.options({name}={value!r})", *fault)
+    return _in_force(given)
+
+
+@contextmanager
+def _in_force(given: dict[str, Any]) -> Generator[Options]:
     token = _CURRENT.set(replace(_CURRENT.get(), **given))
     try:
         yield _CURRENT.get()
@@ -73,11 +77,12 @@ def _fault(name: str, value: Any) -> tuple[str, str] | None:
     if name == "warps":
         return None if value in ("", TOGETHER, APART) else ("warps run together or apart", f"{TOGETHER!r}, {APART!r}")
     if name == "blocks":
-        numbers = [value] if isinstance(value, int) else value
-        fits = value is None or (
-            isinstance(numbers, (list, tuple, range)) and all(isinstance(one, int) and one >= 0 for one in numbers)
-        )
+        listed = isinstance(value, (list, tuple, range)) and len(value) and all(_is_at_least(0, one) for one in value)
+        fits = value is None or listed or _is_at_least(1, value)
         return None if fits else ("it says which blocks run", "a number of blocks, a list of their numbers, None")
     least = 0 if name == "seed" else 1
-    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
-    return None if fits else (f"it is an integer of {least} or more", "")
+    return None if _is_at_least(least, value) else (f"it is an integer of {least} or more", "")
+
+
+def _is_at_least(least: int, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
