@@ -66,9 +66,7 @@ class ClusterMeeting(Meeting):
 
     def join(self, g: Any) -> None:
         """Let all know what all did."""
-        g.run.clock.cluster_barrier(
-            np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]), g.run.shape.blocks
-        )
+        g.run.clock.cluster_barrier(np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]))
 
 
 class GridMeeting(Meeting):

@@ -14,12 +14,11 @@ Threads are numbered block by block, `lanes` numbers for each, which is its numb
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Final
 
 import numpy as np
 
-from .told import Told, nothing
+from .told import NOTHING, Told
 
 WARP: Final = 32
 Array = np.ndarray[Any, Any]
@@ -54,8 +53,8 @@ class Clock:
         self.announced = np.zeros(count, np.int32)
         """When each thread last made barriers in memory that it began seen by asynchronous copies."""
         self.known: Array | None = None
-        self.others: Any = None
-        """What each thread has been told of other blocks: rows of `Told`. It is made when the first is."""
+        self.heard: dict[int, Told] = {}
+        """What threads were told by atomic updates."""
 
     def proxy_fence(self, threads: Array) -> None:
         """Threads make what they know to be written seen by asynchronous copies and matrix instructions."""
@@ -78,33 +77,36 @@ class Clock:
         before |= (threads // WARP == others // WARP) & (epochs < self.warp_floor[own])
         if self.known is not None and not before.all():
             before |= same_block & (epochs < self.known[own, others % self.lanes])
-        if self.others is not None and not before.all():
-            floor, leader, led = self.others
-            block = others // self.lanes
-            led_by = (leader[own, block] == others) & (epochs < led[own, block])
-            before |= (epochs < floor[own, block]) | led_by
+        if self.heard:
+            for at in np.flatnonzero(~before).tolist():
+                told = self.heard.get(int(own[at]), NOTHING)
+                before[at] = told.before(int(others[at]) // self.lanes, int(others[at]), int(epochs[at]))
         return before
 
-    def told(self, thread: int, blocks: int) -> Any:
-        """Return what a thread knows of all blocks when it fences; it goes on in a new epoch."""
+    def told(self, thread: int) -> Told:
+        """Return what a thread knows when it fences, its own doings included; it goes on in a new epoch."""
         own, block = thread - self.origin, thread // self.lanes
-        floor, leader, led = (part[own].copy() for part in self._told_rows(blocks))
-        floor[block], leader[block] = self.block_floor[own], thread
-        self.epoch[own] = led[block] = self.ticker.tick()
-        return type(self.others)(floor, leader, led)
+        floor, first = int(self.block_floor[own]), block * self.lanes
+        known = np.zeros(self.lanes, np.int32) if self.known is None else self.known[own, : self.lanes].copy()
+        warp = slice(thread % self.lanes // WARP * WARP, thread % self.lanes // WARP * WARP + WARP)
+        known[warp] = np.maximum(known[warp], self.warp_floor[own])
+        more = {first + one: int(known[one]) for one in np.flatnonzero(known > floor).tolist()}
+        self.epoch[own] = now = self.ticker.tick()
+        return self.heard.get(own, NOTHING).joined(Told({block: floor}, {**more, thread: now}))
 
-    def hear(self, thread: int, row: Any) -> None:
-        """Let a thread know what it was told of other blocks."""
+    def hear(self, thread: int, told: Told) -> None:
+        """Let a thread know what it was told."""
         own = thread - self.origin
-        rows = self._told_rows(len(row.floor))
-        for part, new in zip(rows, type(row)(*(part[own] for part in rows)).joined(row), strict=True):
-            part[own] = new
+        self.heard[own] = self.heard.get(own, NOTHING).joined(told)
 
-    def _told_rows(self, blocks: int) -> Any:
-        if self.others is None:
-            one = nothing(blocks)
-            self.others = Told(*(np.tile(part, (len(self.epoch), 1)) for part in one))
-        return self.others
+    def _share_told(self, own: Array, size: int) -> None:
+        """Let all threads of each group of `size` know what one of them was told."""
+        groups: dict[int, Told] = {}
+        for thread, told in self.heard.items():
+            groups[thread // size] = groups.get(thread // size, NOTHING).joined(told)
+        for thread in own.tolist():
+            if thread // size in groups:
+                self.heard[thread] = groups[thread // size]
 
     def after_all(self, threads: Array, epochs: Array) -> Array:
         """Return whether what any threads of the block did up to `epochs` comes before."""
@@ -138,19 +140,15 @@ class Clock:
             array[own] = now
         if self.known is not None:
             self._share(own, own // self.lanes)
-        if self.others is not None:
-            for block in np.unique(own // self.lanes):
-                rows = own[own // self.lanes == block]
-                best = functools.reduce(Told.joined, (Told(*(part[one] for part in self.others)) for one in rows))
-                for part, new in zip(self.others, best, strict=True):
-                    part[rows] = new
+        if self.heard:
+            self._share_told(own, self.lanes)
 
-    def cluster_barrier(self, threads: Array, blocks: int) -> None:
-        """All threads of some blocks have met; `blocks` is how many the launch has."""
+    def cluster_barrier(self, threads: Array) -> None:
+        """All threads of some blocks have met."""
         self.block_barrier(threads)
-        own = threads - self.origin
-        floor = self._told_rows(blocks).floor
-        floor[np.ix_(own, np.unique(threads // self.lanes))] = self.ticker.now
+        told = Told(dict.fromkeys((threads // self.lanes).tolist(), self.ticker.now))
+        for thread in threads.tolist():
+            self.hear(thread, told)
 
     def grid_barrier(self, now: int) -> None:
         """All threads of the launch have met, in the epoch `now`."""
@@ -167,6 +165,8 @@ class Clock:
         self.warp_floor[own] = now
         for floor in (self.block_floor, self.grid_floor):
             self._share_floor(floor, own)
+        if self.heard:
+            self._share_told(own, WARP)
         if self.known is not None:
             self._share(own, own // WARP)
 

@@ -59,7 +59,7 @@ def misaligned(g: Any, site: Site, memory: Memory, found: Located, index: Any, v
     item = memory.data.itemsize
     first = found.x if found.at is None else found.x[found.at % index.shape[1] == 0]
     first = first[:: index.shape[1]] if found.at is None else first
-    wrong = np.flatnonzero((memory.address + first * item) % site.align)
+    wrong = np.flatnonzero((memory.address + first % max(memory.count, 1) * item) % site.align)
     if len(wrong):
         what = f"'{memory.place(int(first[wrong[0]]))}' is not at a multiple of {site.align} bytes"
         because = f"a thread {verb} {site.align} bytes there at once"

@@ -14,10 +14,9 @@ from .told import Told
 
 
 class Flags:
-    """What atomic updates have told, element by element, in one launch of `blocks`."""
+    """What atomic updates have told, element by element, in one launch."""
 
-    def __init__(self, blocks: int) -> None:
-        self._blocks = blocks
+    def __init__(self) -> None:
         self._told: dict[tuple[int, int], Told] = {}
         self._released: dict[int, Told] = {}
         self._heard: dict[int, Told] = {}
@@ -32,7 +31,7 @@ class Flags:
             heard = self._heard.pop(thread, None)
             if heard is not None:
                 clock.hear(thread, heard)
-            self._released[thread] = clock.told(thread, self._blocks)
+            self._released[thread] = clock.told(thread)
 
     def update(self, g: Any, memory: Any, x: int, lane: int) -> None:
         """A thread has updated an element and knows its old value."""

@@ -35,7 +35,7 @@ class Launch:
         }
         self.faults: list[Fault] = []
         self.steps = 0
-        self.flags = Flags(self.shape.blocks)
+        self.flags = Flags()
 
     def pass_arguments(self, operands: Mapping[Buffer | Var, Any]) -> None:
         """Give the kernel its arguments: memories, and numbers in their types."""
@@ -117,5 +117,5 @@ def _seen(memory: Memory, buffer: Buffer, also_read: bool, launch: Launch) -> Me
     seen.marks, seen.address, seen.first = memory.marks, memory.address, memory.first
     seen.number = lambda extent: int(evaluate(extent, launch.sizes))
     if launch.options.sanitize and buffer in launch.program.written:
-        seen.watch(launch.shape.lanes, also_read)
+        seen.watch(launch.shape.lanes, also_read, launch.program.between_warps)
     return seen

@@ -8,6 +8,7 @@ value of each thread, or one number where all have the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from .values import Array
 
 GLOBAL, BLOCK, WARPS = "global", "block", "warp"
 """Who has an instance of a memory."""
+MOST: Final = 1 << 24
+"""Elements times warps for which the reads of global memory are kept apart."""
 
 
 class Memory:
@@ -42,12 +45,15 @@ class Memory:
         self.address = 0
         """Bytes from the start of its space to element 0, a multiple of 256 in global memory."""
 
-    def watch(self, lanes: int, also_read: bool) -> None:
-        """Look for races; `also_read` says whether what is written may be read."""
+    def watch(self, lanes: int, also_read: bool, by_warp: bool = False) -> None:
+        """Look for races; `also_read` says whether what is written may be read, `by_warp` whether warps wait for single
+        others."""
         size = self.count * self.instances
         reads = None
         if also_read:
-            reads = GroupReads(size) if self.owner == GLOBAL else WarpReads(size, lanes // WARP)
+            warps = lanes // WARP
+            apart = WarpReads(size, warps) if self.owner != GLOBAL or (by_warp and size * warps <= MOST) else None
+            reads = GroupReads(size, apart) if self.owner == GLOBAL else apart
         self.shadow = Shadow(size, lanes, reads)
 
     def place(self, x: int) -> str:

@@ -23,7 +23,7 @@ class Options:
     seed: int = 0
     """Decides which warp goes first, and which asynchronous operation ends first."""
     sanitize: bool = True
-    """Whether races, reads of memory never written and misaligned accesses are looked for; bounds always are."""
+    """Whether races are looked for, and whether asynchronous operations see what was written; all else always is."""
     deterministic: bool = False
     """Whether atomic updates whose result depends on their order are faults."""
     warps: str = ""

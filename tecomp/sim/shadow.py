@@ -101,9 +101,13 @@ class Writes:
 
 
 class GroupReads:
-    """The reads of each element by anyone, remembered as the smallest group that they are of."""
+    """The reads of each element by anyone, remembered as the smallest group that they are of.
 
-    def __init__(self, size: int) -> None:
+    `by_warp` has those of one block's warps apart, where warps wait for single others.
+    """
+
+    def __init__(self, size: int, by_warp: WarpReads | None = None) -> None:
+        self.by_warp = by_warp
         self.level = np.zeros(size, np.int8)
         self.thread = np.full(size, NOBODY, np.int32)
         self.epoch = np.zeros(size, np.int32)
@@ -121,6 +125,8 @@ class GroupReads:
         np.maximum.at(self.epoch, x, latest)
         winners = self.thread[x]
         np.maximum.at(self.level, x, np.maximum(level, _apart(threads, winners, clock.lanes)).astype(np.int8))
+        if self.by_warp is not None:
+            self.by_warp.put(clock, x, threads, epochs, site)
 
     def _before(self, clock: Clock, x: Array, threads: Array) -> Array:
         """Return whether all reads come before what these threads do now."""
@@ -137,7 +143,17 @@ class GroupReads:
     def unordered(self, clock: Clock, x: Array, threads: Array) -> tuple[Array, Array, Array]:
         """Return the positions whose reads do not all come before, with one reader of each, and where it read."""
         open_ = np.flatnonzero(~self._before(clock, x, threads))
-        return open_, self.thread[x[open_]], self.site[x[open_]]
+        if self.by_warp is None or not len(open_):
+            return open_, self.thread[x[open_]], self.site[x[open_]]
+        block = threads[open_] // clock.lanes
+        inside = (self.level[x[open_]] <= BLOCK) & (self.thread[x[open_]] // clock.lanes == block)
+        rest = open_[~inside]
+        at, readers, sites = self.by_warp.unordered(clock, x[open_[inside]], threads[open_[inside]])
+        return (
+            np.concatenate([rest, open_[inside][at]]),
+            np.concatenate([self.thread[x[rest]], readers]),
+            np.concatenate([self.site[x[rest]], sites]),
+        )
 
 
 class WarpReads:
@@ -148,17 +164,19 @@ class WarpReads:
         self.latest = np.zeros(size, np.int32)
         self.epoch = np.zeros(size * warps, np.int32)
         self.lane = np.zeros(size * warps, np.int8)
-        """The one lane that read, or WARP for several."""
+        """A lane that read, and another one, the same where there is none."""
+        self.other = np.zeros(size * warps, np.int8)
         self.site = np.zeros(size * warps, np.int32)
 
     def put(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> None:
         """Note reads."""
         place = x * self.warps + threads % clock.lanes // WARP
         lane = (threads % WARP).astype(np.int8)
-        alone = (self.epoch[place] < clock.warp_floor[threads - clock.origin]) | (self.lane[place] == lane)
-        self.lane[place] = np.where(alone, lane, WARP)
-        shared = np.flatnonzero(self.lane[place] != lane)
-        self.lane[place[shared]] = WARP
+        alone = self.epoch[place] < clock.warp_floor[threads - clock.origin]
+        self.lane[place] = np.where(alone, lane, self.lane[place])
+        self.other[place[alone]] = self.lane[place[alone]]
+        more = np.flatnonzero(self.lane[place] != lane)
+        self.other[place[more]] = lane[more]
         self.site[place] = site
         np.maximum.at(self.epoch, place, epochs)
         np.maximum.at(self.latest, x, epochs)
@@ -171,12 +189,13 @@ class WarpReads:
             return _NONE, _NONE, _NONE
         at, warp = (part.ravel() for part in np.meshgrid(open_, np.arange(self.warps), indexing="ij"))
         place = x[at] * self.warps + warp
-        epoch, lane, who = self.epoch[place], self.lane[place], threads[at]
+        epoch, who = self.epoch[place], threads[at]
+        lane, other = self.lane[place], self.other[place]
         first = who // clock.lanes * clock.lanes + warp * WARP
-        before = clock.after_warp(who, warp, epoch) | ((lane < WARP) & clock.ordered(who, first + lane % WARP, epoch))
-        bad = np.flatnonzero(~before)
+        single = (lane == other) & clock.ordered(who, first + lane, epoch)
+        bad = np.flatnonzero(~(clock.after_warp(who, warp, epoch) | single))
         chosen = bad[np.unique(at[bad], return_index=True)[1]]
-        reader = np.where(lane[chosen] < WARP, first[chosen] + lane[chosen], first[chosen])
+        reader = first[chosen] + np.where(first[chosen] + lane[chosen] == who[chosen], other[chosen], lane[chosen])
         return at[chosen], reader, self.site[place[chosen]]
 
 

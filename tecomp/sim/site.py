@@ -6,18 +6,23 @@ from typing import Any
 
 from ..codegen.cuda_vector import access
 from ..ir import expr as E
+from ..ir import make
 from ..ir.stmt import Buffer, Stmt, Store
 
 
 class Site:
-    """An access or a call in a statement. `wide` says whether the lanes of a vector are moved together."""
+    """An access or a call in a statement.
+
+    `wide` says whether the lanes of a vector are moved together, `align` bytes at a time; what a mask guards is not.
+    """
 
     __slots__ = ("align", "buffer", "node", "number", "slot", "stmt", "wide")
 
     def __init__(self, number: int, stmt: Stmt, node: Any, slot: int) -> None:
         self.number, self.stmt, self.node, self.slot = number, stmt, node, slot
         self.buffer: Buffer | None = getattr(node, "buffer", None)
-        found = access(node.buffer, node.indices) if isinstance(node, (E.Load, Store)) else None
+        whole = isinstance(node, (E.Load, Store)) and node.mask is make.TRUE
+        found = access(node.buffer, node.indices) if whole else None
         self.wide = found is not None
         self.align = 0 if found is None or found.in_registers else found.align
 

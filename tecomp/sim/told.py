@@ -1,31 +1,32 @@
-"""What a thread knows of the threads of other blocks."""
+"""What a thread was told of others by atomic updates: of all threads of some blocks, and of single threads."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-import numpy as np
-
-Array = np.ndarray[Any, Any]
+Epochs = Mapping[int, int]
+_NONE: Final[Epochs] = MappingProxyType({})
 
 
 class Told(NamedTuple):
-    """What is known of other blocks: of all threads of each up to `floor`, of its thread `leader` up to `led`."""
+    """The epochs up to which threads are known: all of a block, by its number, and single ones, by theirs."""
 
-    floor: Array
-    leader: Array
-    led: Array
+    blocks: Epochs = _NONE
+    threads: Epochs = _NONE
 
     def joined(self, other: Told) -> Told:
         """Return what both know together."""
-        newer = other.led > self.led
-        return Told(
-            np.maximum(self.floor, other.floor),
-            np.where(newer, other.leader, self.leader),
-            np.maximum(self.led, other.led),
-        )
+        return self if other is self else Told(_joined(self.blocks, other.blocks), _joined(self.threads, other.threads))
+
+    def before(self, block: int, thread: int, epoch: int) -> bool:
+        """Return whether what a thread of a block did in an epoch is known."""
+        return epoch < max(self.blocks.get(block, 0), self.threads.get(thread, 0))
 
 
-def nothing(blocks: int) -> Told:
-    """Return what is known of blocks at first."""
-    return Told(np.zeros(blocks, np.int32), np.full(blocks, -1, np.int32), np.zeros(blocks, np.int32))
+def _joined(a: Epochs, b: Epochs) -> Epochs:
+    return {**a, **{key: max(epoch, a.get(key, 0)) for key, epoch in b.items()}}
+
+
+NOTHING: Final = Told()
