@@ -211,9 +211,11 @@ WRONG: list[Wrong] = [
     Wrong("the last block adds up", "fence_device()\n                    last", "last", "race"),
     Wrong("the last block adds up", "if last[0] == 3", "if last[0] == 2", "race"),
     Wrong("the last block adds up", "barrier_block()\n                if last", "if last", "race"),
+    Wrong("the last block adds up", "old = fetch_add(address(N[0], 'rwu'), i32(1))", "old = N[0]\n"
+          "                    N[0] = old + i32(1)", "race"),
     Wrong("whoever comes last tells the system", "fence_system()", "pass", "race"),
     Wrong("whoever comes last tells the system", "u32(4)", "u32(3)", "race"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -325,6 +327,22 @@ def test_updates_and_other_accesses_race() -> None:
             assert fault(whole, f32(64), zeros(2)).kind == kind
         else:
             assert left(whole, f32(64), zeros(2))[1][0] == f32(64).sum()
+
+
+CALLS = [*(f"i64({call})" for call in SHUFFLES), *VOTES]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_lane_that_does_not_come_is_told_of_each(call: str) -> None:
+    text = f"""
+        def f(A: i32[96], B: out[i64[96]]) -> device:
+            with launch(threadIdx_x=96) as t:
+                if t != 77:
+                    B[t] = {call}
+    """
+    for warps in ("", "apart"):
+        found = fault(text, np.arange(96, dtype="i4"), zeros(96, dtype="i8"), warps=warps)
+        assert found.kind == "divergence" and "waits for lane 13 of its warp, which does not come" in said(found)
 
 
 def test_a_lane_that_its_mask_leaves_out() -> None:
