@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .bulk_numpy import BULK_NUMPY
 from .copies import COPIES
 from .copies_numpy import COPIES_NUMPY
 from .exchange import EXCHANGE
@@ -17,7 +18,15 @@ from .tensor_numpy import TENSOR_NUMPY
 from .warpgroup import WARPGROUP
 from .wgmma_numpy import WGMMA_NUMPY
 
-_NUMPY: Final = {**EXCHANGE_NUMPY, **SYNC_NUMPY, **COPIES_NUMPY, **TENSOR_NUMPY, **WGMMA_NUMPY, **REGISTERS_NUMPY}
+_NUMPY: Final = {
+    **EXCHANGE_NUMPY,
+    **SYNC_NUMPY,
+    **COPIES_NUMPY,
+    **BULK_NUMPY,
+    **TENSOR_NUMPY,
+    **WGMMA_NUMPY,
+    **REGISTERS_NUMPY,
+}
 ROWS: Final[dict[str, Instruction]] = {
     name: row._replace(numpy=_NUMPY[name]) for name, row in {**EXCHANGE, **SYNC, **COPIES, **WARPGROUP}.items()
 }

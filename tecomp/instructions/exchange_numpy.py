@@ -94,10 +94,7 @@ def atomic(name: str) -> Callable[..., None]:
 
     def run(g: Any, site: Any, mask: Any, at: Any, value: Any) -> None:
         if hasattr(at.memory, "rows"):
-            old = at.memory.rows[int(at.offset)]
-            at.memory.put(
-                int(at.offset), _JOINS[name](old, np.asarray(value).astype(at.memory.buffer.dtype.numpy)), mask
-            )
+            _update_own(g, at, name, value, mask)
             return
         found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "updates")
         g.checked_write(at.site, at.memory, found, atomic=True)
@@ -109,6 +106,13 @@ def atomic(name: str) -> Callable[..., None]:
         _JOINS[name].at(data, x[order], more[order])
 
     return run
+
+
+def _update_own(g: Any, at: Any, name: str, value: Any, mask: Any) -> Any:
+    """Update registers, which no other thread has; return what was there before."""
+    old = g.load(at.site, at.offset, mask)
+    g.store(at.site, at.offset, _JOINS[name](old, np.asarray(value).astype(old.dtype)), mask)
+    return old
 
 
 def _order_matters(g: Any, site: Any, at: Any, found: Any) -> None:
@@ -127,6 +131,8 @@ def _order_matters(g: Any, site: Any, at: Any, found: Any) -> None:
 
 def fetch_add(g: Any, site: Any, mask: Any, at: Any, value: Any) -> Any:
     """Add, and return what was there before."""
+    if hasattr(at.memory, "rows"):
+        return _update_own(g, at, "atomic_add", value, mask)
     found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "updates")
     g.checked_write(at.site, at.memory, found, atomic=True)
     data = at.memory.data

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..ir.matrix import MATRIX_CALLS, Instruction
-from .copies_numpy import aligned
 from .ldmatrix import MATRIX_MOVES, ROW_BYTES, MatrixMove
 from .matrix_values import multiply_add
 from .mma import MMA, Mma
+from .touching import aligned
 
 WARP: Final = 32
 

@@ -26,6 +26,13 @@ class Groups:
         """Make a group of what is open; what other threads have begun too stays open for them."""
         self.groups.append(Group(self.open, lanes))
         self.open = [one for one in self.open if not np.isin(one.lane, lanes).all()]
+        self._forget()
+
+    def _forget(self) -> None:
+        """Leave out what has ended: a long pipeline waits for few, however many it has begun."""
+        self.open = [one for one in self.open if not _has_ended(one)]
+        while self.groups and all(map(_has_ended, self.groups[0].operations)):
+            self.groups.pop(0)
 
     def older(self, newest: int, lanes: Any, size: int) -> Iterator[tuple[Any, Any]]:
         """Yield the operations that threads wait for who leave the `newest` groups alone, oldest first, each with the
@@ -46,9 +53,14 @@ class Groups:
 
     def unended(self) -> Iterator[Any]:
         """Yield all operations, those in no group too."""
+        self._forget()
         for group in self.groups:
             yield from group.operations
         yield from self.open
+
+
+def _has_ended(operation: Any) -> bool:
+    return np.size(operation.lane) == 0 or getattr(operation, "done", False)
 
 
 class Pending:

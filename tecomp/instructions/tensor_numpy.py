@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..ir.instruction import RANKS
-from .copies_numpy import Touched, begin_store, fly
+from .bulk_numpy import begin_store, fly
 from .meeting import mbarrier_at
+from .touching import Touched
 from .wgmma_layout import swizzled
 
 
@@ -58,17 +59,9 @@ def tensor_load(rank: int) -> Callable[..., None]:
             g.checked_read(tensor.site, tensor.memory, Touched(source[inside], to.lane[inside], None), verb="copy load")
             g.checked_write(dst.site, dst.memory, to, verb="copy store")
             size = len(box.shared) * dst.memory.data.itemsize
-            source_memory = tensor.memory if len(tensor.memory.data) else _Nothing(dst.memory.data.dtype)
-            fly(g, dst, to.x, source_memory, source, to.lane, size, key, ~inside)
+            fly(g, site, dst, to.x, tensor.memory, source, to.lane, size, key, ~inside)
 
     return run
-
-
-class _Nothing:
-    """A tensor without elements: what is copied from it is zero."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.data = np.zeros(1, dtype)
 
 
 def tensor_store(rank: int) -> Callable[..., None]:

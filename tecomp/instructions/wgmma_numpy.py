@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .copies_numpy import flying, seen_by_async
 from .matrix_numpy import type_of, warps_at
+from .touching import hold, let_go, seen_by_async
 from .wgmma import WGMMA, Wgmma
 from .wgmma_layout import operand_addresses
 
@@ -42,7 +42,7 @@ class Product:
     def reads(self, place: Any, x: Any) -> None:
         """Hold elements of shared memory, (warps, rows, k), until it ends."""
         self.factors.append((place.memory, x))
-        flying(place.memory)[x.ravel()] = -self.number
+        hold(place.memory, x.ravel(), -self.number)
 
     def land(self) -> None:
         """End it: the sums are in the registers."""
@@ -70,7 +70,7 @@ class Product:
                 del memory.flight[at]
         for memory, x in self.factors:
             flat = x.ravel()
-            memory.flight[flat[memory.flight[flat] == -self.number]] = 0
+            let_go(memory, flat, -self.number)
 
 
 def wgmma(g: Any, site: Any, mask: Any, d: Any, a: Any, b: Any, *rest: Any) -> None:

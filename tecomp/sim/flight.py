@@ -12,6 +12,8 @@ class Flight(NamedTuple):
     number: int
     name: str
     land: Callable[[], None]
+    left: Callable[[], None] | None = None
+    """What is wrong where nobody waits for it."""
 
 
 class Flights:
@@ -31,9 +33,17 @@ class Flights:
         """Return an operation in words."""
         return self._names[number]
 
-    def later(self, number: int, land: Callable[[], None]) -> None:
-        """Let an operation land when nothing else can go on."""
-        self._late.append(Flight(number, self._names[number], land))
+    def later(self, number: int, land: Callable[[], None], left: Callable[[], None] | None = None) -> None:
+        """Let an operation land when nothing else can go on; `left` reports one that nobody waits for."""
+        self._late.append(Flight(number, self._names[number], land, left))
+
+    def end(self) -> None:
+        """All threads have ended: report what is still on its way to their memory, and let it land."""
+        for one in self._late:
+            if one.left is not None:
+                one.left()
+        while self.land_one():
+            pass
 
     def land_one(self) -> bool:
         """End one of the operations on their way, whichever the seed decides; answer whether there was one."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.cuda_vector import SHARED_ALIGN
-from ..instructions.copies_numpy import ended
+from ..instructions.bulk_numpy import ended
 from ..instructions.meeting import Meetings, Waiting
 from ..instructions.register_pool import RegisterPool
 from ..ir.matrix import is_fragment
@@ -164,15 +164,17 @@ class Run:
             ended(gang)
             self._ended[gang.block[0]] += len(gang.lanes_of(gang.live))
             self.meetings.ended(gang)
-        while self.flights.land_one():
-            pass
+        self.flights.end()
 
     def _deadlock(self, waiting: list[Waiting]) -> None:
-        lines = [f"warp of thread ({one.gang.name(0)}) waits for {one.what()}" for one in waiting[:8]]
-        more = [f"and {len(waiting) - 8} more"] if len(waiting) > 8 else []
-        count = "1 warp waits" if len(waiting) == 1 else f"{len(waiting)} warps wait"
-        what = f"deadlock: {count} for what does not come"
-        self.report("deadlock", what, "\n           ".join([*lines, *more]), waiting[0].site.stmt)
+        groups: dict[str, list[str]] = {}
+        for one in waiting:
+            groups.setdefault(one.what(), []).append(f"thread ({one.gang.name(0)})")
+        lines = [f"{_warps(first)} for {what}" for what, first in groups.items()]
+        what = (
+            f"deadlock: {'1 warp waits' if len(waiting) == 1 else f'{len(waiting)} warps wait'} for what does not come"
+        )
+        self.report("deadlock", what, "\n           ".join(lines), waiting[0].site.stmt)
         raise Stopped
 
     def step(self, stmt: Stmt) -> None:
@@ -231,6 +233,13 @@ class Run:
         """Count a read in which all threads ask for one element."""
         if self.counters is not None:
             self.counters.access(g, site, memory, g.located(site, memory, index, mask, "reads"), False, "load")
+
+
+def _warps(first: list[str]) -> str:
+    """Return in words which warps, by their first threads, wait."""
+    if len(first) == 1:
+        return f"warp of {first[0]} waits"
+    return f"warps of {', '.join(first[:4])}{' and others' if len(first) > 4 else ''} wait"
 
 
 def _done(_result: None) -> tuple[()]:
