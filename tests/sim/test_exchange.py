@@ -289,18 +289,35 @@ def test_updates_of_every_type_with_collisions(dtype: str, name: str) -> None:
 
 
 def test_an_update_of_registers() -> None:
+    """Each thread has its own, and may choose which."""
     text = """
-        def f(A: f32[64], B: out[f32[64]]) -> device:
+        def f(A: f32[64], B: out[f32[2, 64]]) -> device:
             with launch(threadIdx_x=64) as t:
                 x = alloc(f32[2], 'local')
                 x[0] = 1.0
                 x[1] = 2.0
                 if t < 32:
-                    atomic_add(address(x[1], 'rwu'), A[t])
-                B[t] = x[0] + x[1]
+                    atomic_max(address(x[1], 'rwu'), A[t])
+                atomic_add(address(x[t % 2], 'rwu'), A[t])
+                old = fetch_add(address(x[0], 'rwu'), f32(8.0))
+                B[0, t] = x[0] + x[1]
+                B[1, t] = old
     """
-    a = f32(64)
-    np.testing.assert_array_equal(left(text, a, zeros(64))[1], 3 + np.where(a < 32, a, 0))
+    a, odd = f32(64), np.arange(64) % 2
+    found = left(text, a, zeros(2, 64))[1]
+    np.testing.assert_array_equal(found[0], 9 + np.where(a < 32, np.maximum(a, 2), 2) + a)
+    np.testing.assert_array_equal(found[1], 1 + np.where(odd, 0, a))
+
+
+def test_an_update_of_a_register_that_holds_nothing() -> None:
+    text = """
+        def f(B: out[f32[64]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                x: f32
+                atomic_add(address(x, 'rwu'), f32(8.0))
+                B[t] = x
+    """
+    assert fault(text, zeros(64)).kind == "uninitialised"
 
 
 def test_updates_and_other_accesses_race() -> None:
