@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
+
+from tecomp.instructions.pending import Groups
 
 from .kernels import Row, Wrong, check_right, check_wrong, f32, names, zeros
 
@@ -280,3 +284,25 @@ def test_it_is_right(name: str) -> None:
 @pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
 def test_it_is_reported(wrong: Wrong) -> None:
     check_wrong(ROWS, wrong)
+
+
+class Ended(NamedTuple):
+    lane: int
+    done: bool
+
+
+def test_what_has_ended_is_forgotten() -> None:
+    """The time of a wait does not grow with what has been waited for before."""
+    groups = Groups()
+    for done in (True, True, False, True):
+        groups.open.append(Ended(3, done))
+        groups.commit(np.arange(32))
+    assert [[one.done for one in group.operations] for group in groups.groups] == [[False], [True]]
+    groups.open.append(Ended(3, True))
+    assert list(groups.unended()) == [Ended(3, False), Ended(3, True)] and not groups.open
+
+
+def test_a_long_pipeline() -> None:
+    row = ROWS["two groups in flight"]
+    text = row.text.replace("[4, 64]", "[99, 64]").replace("range(4)", "range(99)").replace("k < 3", "k < 98")
+    check_right(row._replace(text=text, arrays=lambda: [f32(99, 64), zeros(64)]))
