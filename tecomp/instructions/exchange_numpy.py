@@ -100,7 +100,7 @@ def atomic(name: str) -> Callable[..., None]:
         g.checked_write(at.site, at.memory, found, atomic=True)
         data, x = at.memory.data, found.x
         more = np.broadcast_to(value, (g.size,))[found.lane].astype(data.dtype)
-        if g.run.options.deterministic and name in ("atomic_add", "atomic_mul") and at.memory.buffer.dtype.is_float:
+        if name in ("atomic_add", "atomic_mul"):
             _order_matters(g, site, at, found)
         order = g.run.random.permutation(len(x))
         _JOINS[name].at(data, x[order], more[order])
@@ -116,7 +116,9 @@ def _update_own(g: Any, at: Any, name: str, value: Any, mask: Any) -> Any:
 
 
 def _order_matters(g: Any, site: Any, at: Any, found: Any) -> None:
-    """Report floats that several threads add to: the sum is rounded in another order each time."""
+    """Report floats that several threads add to, where asked: the sum is rounded in another order each time."""
+    if not g.run.options.deterministic or not at.memory.buffer.dtype.is_float:
+        return
     if not hasattr(at.memory, "adders"):
         at.memory.adders = {}
     for x, lane in zip(found.x.tolist(), found.lane.tolist(), strict=True):
@@ -135,6 +137,7 @@ def fetch_add(g: Any, site: Any, mask: Any, at: Any, value: Any) -> Any:
         return _update_own(g, at, "atomic_add", value, mask)
     found = g.located(at.site, at.memory, np.broadcast_to(at.offset, (g.size,)), mask, "updates")
     g.checked_write(at.site, at.memory, found, atomic=True)
+    _order_matters(g, site, at, found)
     data = at.memory.data
     more = np.broadcast_to(value, (g.size,)).astype(data.dtype)
     before = np.zeros(g.size, data.dtype)

@@ -371,3 +371,20 @@ def test_a_lane_that_its_mask_leaves_out() -> None:
     found = fault(text, f32(32), zeros(32))
     assert found.kind == "divergence"
     assert "thread (threadIdx.x=16) is lane 16, which the mask 0xffff does not name" in said(found)
+
+
+@pytest.mark.parametrize("update", ["atomic_add", "atomic_mul", "atomic_min", "atomic_max", "fetch_add"])
+@pytest.mark.parametrize("kind", ["i32", "f32"])
+def test_what_depends_on_the_order_of_updates_is_a_fault_where_asked(update: str, kind: str) -> None:
+    text = f"""
+        def f(A: {kind}[64], B: out[{kind}[1]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                {"old = " * (update == "fetch_add")}{update}(address(B[0], 'rwu'), A[t])
+    """
+    given = [np.ones(64, kind[0] + "4"), np.ones(1, kind[0] + "4")]
+    left(text, *given)
+    if kind == "f32" and update not in ("atomic_min", "atomic_max"):
+        found = fault(text, *given, deterministic=True)
+        assert found.kind == "atomic" and "'B[0]' is not deterministic" in said(found)
+    else:
+        left(text, *given, deterministic=True)
