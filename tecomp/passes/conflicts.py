@@ -78,16 +78,18 @@ def check_blocks(launch: Launch, events: Events) -> None:
 
 
 def reads_apart(overlap: Overlap, buffer: Buffer, touches: Iterable[Event]) -> bool:
-    """Return whether no element of `buffer` that one owner writes is read by another.
+    """Return whether no element of `buffer` that one owner writes is read, or updated, by another.
 
     What is done only by functions that get its address, those order themselves: atomic ones, for instance.
     """
     own = [event for event in touches if event.buffer is buffer]
     if all(event.called for event in own):
         return True
-    return overlap.reads_apart(
-        [event.place for event in own if event.writes], [event.place for event in own if not event.writes]
+    writes, reads = ([event.place for event in own if event.writes is writes] for writes in (True, False))
+    stores, updates = (
+        [event.place for event in own if event.writes and event.atomic is atomic] for atomic in (False, True)
     )
+    return overlap.reads_apart(writes, reads) and overlap.reads_apart(stores, updates)
 
 
 def _refuse(launch: Launch, buffer: Buffer) -> None:

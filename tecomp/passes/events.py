@@ -153,8 +153,14 @@ def _event(access: Access, scope: Scope) -> Event:
 
 
 def passed_between_threads(launch: Launch) -> set[Buffer]:
-    """Return the buffers through which the threads of a kernel may pass values: shared, or global and read again."""
-    read, written = set[Buffer](), set[Buffer]()
+    """Return the buffers through which the threads of a kernel may pass values: shared, or global and read again.
+
+    An update reads too, but nothing that only other updates have written.
+    """
+    read, written, updated = set[Buffer](), set[Buffer](), set[Buffer]()
     for access in accesses(launch.body):
-        (written if access.writes else read).add(access.buffer)
-    return {buffer for buffer in written if buffer.is_shared or (buffer.scope == "global" and buffer in read)}
+        (updated if access.atomic else written if access.writes else read).add(access.buffer)
+    passed = (written & (read | updated)) | (updated & read)
+    return {
+        buffer for buffer in written | updated if buffer.is_shared or (buffer.scope == "global" and buffer in passed)
+    }

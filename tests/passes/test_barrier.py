@@ -279,3 +279,28 @@ def f(A: f32[n, k], C: out[f32[n]]):
 """)
     assert barriers(after) == 0
     same_results(before, after, n=70, k=3)
+
+
+def test_an_update_waits_for_the_store_before_it(golden: Golden) -> None:
+    """In global memory too; updates alone wait for nothing."""
+    _, after = synchronised("""
+def f(A: i32[64], C: out[i32[8]]):
+    for t in thread('threadIdx.x', 64):
+        if t < 8:
+            C[t] = i32(0)
+        atomic_add(address(C[index(A[t])], 'rwu'), i32(1))
+        atomic_add(address(C[index(A[63 - t])], 'rwu'), i32(1))
+""")
+    golden(text(after))
+    assert barriers(after) == 1
+
+
+def test_an_update_of_what_another_block_stores_is_refused() -> None:
+    assert refused("""
+def f(A: i32[4, 64], C: out[i32[64]]):
+    for b in thread('blockIdx.x', 4):
+        for t in thread('threadIdx.x', 64):
+            if b == 0:
+                C[t] = i32(0)
+            atomic_add(address(C[63 - t], 'rwu'), A[b, t])
+""").startswith("global buffer C is written by one block and read by another of the same kernel\n")
