@@ -27,6 +27,7 @@ def bulk_load(g: Any, site: Any, mask: Any, dst: Any, src: Any, count: Any, at: 
         for place in (dst, src):
             aligned(g, site, place, one, BULK)
         x, source_x, lanes, _ = pairs(g, dst, src, one, size // dst.memory.data.itemsize)
+        seen_by_async(g, site, dst, x, lanes, "written")
         note(g, dst, x, src, source_x, lanes)
         fly(g, site, dst, x, src.memory, source_x, lanes, size, key)
 

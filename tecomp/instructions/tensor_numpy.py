@@ -10,7 +10,7 @@ import numpy as np
 from ..ir.instruction import RANKS
 from .bulk_numpy import begin_store, fly
 from .meeting import mbarrier_at
-from .touching import Touched
+from .touching import Touched, seen_by_async
 from .wgmma_layout import swizzled
 
 
@@ -57,6 +57,7 @@ def tensor_load(rank: int) -> Callable[..., None]:
             kept = np.arange(len(lanes)) if to.at is None else to.at
             inside, source = box.inside[kept], np.where(box.inside[kept], box.tensor[kept], 0)
             g.checked_read(tensor.site, tensor.memory, Touched(source[inside], to.lane[inside], None), verb="copy load")
+            seen_by_async(g, site, dst, to.x, to.lane, "written")
             g.checked_write(dst.site, dst.memory, to, verb="copy store")
             size = len(box.shared) * dst.memory.data.itemsize
             fly(g, site, dst, to.x, tensor.memory, source, to.lane, size, key, ~inside)

@@ -72,7 +72,7 @@ def note(g: Any, dst: Any, x: Any, src: Any, source_x: Any, lane: Any, zero: Any
     g.checked_write(dst.site, dst.memory, Touched(x, lane, None), verb="copy store")
 
 
-def seen_by_async(g: Any, site: Any, place: Any, x: Any, lane: Any) -> None:
+def seen_by_async(g: Any, site: Any, place: Any, x: Any, lane: Any, verb: str = "read") -> None:
     """Report what ordinary stores wrote with no fence_proxy_async behind it."""
     memory, clock = place.memory, g.run.clock
     if memory.shadow is None or not g.run.watches or not len(x):
@@ -86,5 +86,5 @@ def seen_by_async(g: Any, site: Any, place: Any, x: Any, lane: Any) -> None:
     wrong = np.flatnonzero(by_thread & (epoch >= fenced))
     if len(wrong):
         because = f"thread ({g.run.thread_name(int(who[wrong[0]]))}) wrote it, with no fence_proxy_async behind"
-        what = f"'{memory.place(int(x[wrong[0]]))}' is read by an asynchronous operation that need not see it"
+        what = f"'{memory.place(int(x[wrong[0]]))}' is {verb} by an asynchronous operation that need not see it"
         g.run.report("async", what, because, site.stmt, len(wrong))

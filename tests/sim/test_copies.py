@@ -154,6 +154,29 @@ ROWS: dict[str, Row] = {
         lambda: [f32(3, 64), zeros(3, 64)],
         lambda a, _: a[:, ::-1],
     ),
+    "bulk over what threads wrote": Row(
+        """
+        def f(A: f32[64], B: out[f32[2, 64]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                S = alloc(f32[64], 'shared', align=128)
+                bar = alloc(u64[1], 'shared')
+                S[t] = f32(t) * 2.0
+                if t == 0:
+                    mbarrier_init(address(bar[0], 'w'), 1)
+                    fence_mbarrier_init()
+                fence_proxy_async()
+                barrier_block()
+                B[0, t] = S[63 - t]
+                barrier_block()
+                if t == 0:
+                    mbarrier_arrive_expect_tx(address(bar[0], 'rw'), 256)
+                    bulk_load(address(S[0], 'w'), address(A[0], 'r'), 256, address(bar[0], 'rw'))
+                mbarrier_wait(address(bar[0], 'rw'), 0)
+                B[1, t] = S[63 - t]
+        """,
+        lambda: [f32(64) + 7, zeros(2, 64)],
+        lambda a, _: np.stack([f32(64)[::-1] * 2, a[::-1]]),
+    ),
     "bulk back": Row(
         """
         def f(A: f32[3, 64], B: out[f32[3, 68]]) -> device:
@@ -259,6 +282,9 @@ WRONG: list[Wrong] = [
     Wrong("bulk there", "range(2)", "range(1)", "deadlock"),
     Wrong("bulk there", "S[part * 32], 'w'", "S[part * 32 + 2], 'w'", "misaligned"),
     Wrong("bulk there", "A[b, part * 32], 'r'", "A[b + 1, part * 32], 'r'", "bounds"),
+    Wrong("bulk over what threads wrote", "fence_proxy_async()", "pass", "async"),
+    Wrong("bulk over what threads wrote", "barrier_block()\n                if", "if", "race"),
+    Wrong("bulk over what threads wrote", "mbarrier_wait(address(bar[0], 'rw'), 0)", "barrier_block()", "async"),
     Wrong("bulk back", "fence_proxy_async()", "pass", "async"),
     Wrong("bulk back", "bulk_commit()", "pass", "async"),
     Wrong("bulk back", "bulk_wait_read(0)", "pass", "async"),

@@ -113,6 +113,7 @@ WRONG = {
     "'rw'), 1024)": ("'rw'), 1028)", "deadlock"),
     "f32[256], 'shared', align=1024": ("f32[224], 'shared', align=1024", "bounds"),
     "tensor_load_2d": ("pass  # ", "deadlock"),
+    "if t == 0:\n": ("S[t] = 0.0\n            barrier_warp(-1)\n            if t == 0:\n", "async"),
 }
 WRONG_STORES = {
     "fence_proxy_async()": ("pass", "async"),
