@@ -40,6 +40,8 @@ LANES = np.arange(64, dtype="i4")
     [
         ("shuffle_up(x, 5, -1)", np.where(LANES % 32 < 5, LANES, LANES - 5)),
         ("shuffle_down(x, 5, -1)", np.where(LANES % 32 > 26, LANES, LANES + 5)),
+        ("shuffle_up(x, 33, -1)", np.where(LANES % 32 < 1, LANES, LANES - 1)),
+        ("shuffle_xor(x, 40, -1)", LANES ^ 8),
         ("shuffle(x, 7, -1)", LANES // 32 * 32 + 7),
         ("shuffle_xor(x, 3, -1)", LANES ^ 3),
         ("i32(vote_ballot(x % i32(2) == i32(1) and x < i32(32), -1))", np.where(LANES < 32, -1431655766, 0)),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 
+import numpy as np
 import pytest
 
 from tecomp.instructions import ROWS
+from tecomp.target import Target
 
 from . import test_barriers, test_copies, test_exchange, test_mbarriers, test_tensors
+from .kernels import built
 
 TABLES = (test_barriers, test_copies, test_exchange, test_mbarriers)
 HARMLESS = {
@@ -66,3 +70,26 @@ def test_each_is_in_a_kernel_that_is_reported() -> None:
 def test_every_kernel_has_one_that_is_wrong(table: object) -> None:
     changed = {wrong.name for wrong in table.WRONG}
     assert changed | {"prefetched"} >= table.ROWS.keys()
+
+
+ALL = {f"{table.__name__.rpartition('_')[2]}: {name}": row for table in TABLES for name, row in table.ROWS.items()}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_kernel_compiles(name: str) -> None:
+    log = built(ALL[name].text, "cuda -arch=sm_90a").artifact.log
+    assert "warning" not in log, log
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ALL)
+def test_each_kernel_is_right_on_a_gpu(name: str) -> None:
+    """What the simulator takes for right is so."""
+    if Target.of("cuda").arch != "sm_90a":
+        pytest.skip("only sm_90a has all instructions")
+    cupy = importlib.import_module("cupy")
+    given = ALL[name].arrays()
+    want = ALL[name].expected(*given)
+    arrays = [cupy.asarray(one) if isinstance(one, np.ndarray) else one for one in given]
+    built(ALL[name].text, "cuda")(*arrays)
+    np.testing.assert_array_equal(arrays[-1].get(), want)
