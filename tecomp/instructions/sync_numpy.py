@@ -142,7 +142,13 @@ def fence_device(g: Any, site: Any, mask: Any) -> None:
     """Let what atomic updates behind it tell others include what this thread knows, and it learn what those before
     it told."""
     fence(g, site, mask)
-    g.run.flags.fence(g, g.lanes_of(mask))
+    g.run.flags.fence(g, g.lanes_of(mask), to_all=True)
+
+
+def fence_block(g: Any, site: Any, mask: Any) -> None:
+    """The same, for threads of the block."""
+    fence(g, site, mask)
+    g.run.flags.fence(g, g.lanes_of(mask), to_all=False)
 
 
 def fence_proxy_async(g: Any, site: Any, mask: Any) -> None:
@@ -201,7 +207,7 @@ SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "barrier_named": barrier_named,
     "barrier_named_arrive": barrier_named_arrive,
     "barrier_cluster": barrier_cluster,
-    "fence_block": fence,
+    "fence_block": fence_block,
     "fence_device": fence_device,
     "fence_system": fence_device,
     "fence_proxy_async": fence_proxy_async,

@@ -4,6 +4,8 @@ part[b] = sum                      a thread writes,
 fence_device()                     orders that before what it tells others,
 old = fetch_add(address(n[0]), 1)  and tells it by an update. Who updates the same element later, and fences,
 fence_device()                     knows it too, and after a barrier all threads of its block do.
+
+With fence_block() in place of either fence, only threads of its own block do.
 """
 
 from __future__ import annotations
@@ -14,32 +16,34 @@ from .told import Told
 
 
 class Flags:
-    """What atomic updates have told, element by element, in one launch."""
+    """What atomic updates have told, element by element, in one launch: to threads of the same block, and to all."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[int, int], Told] = {}
-        self._released: dict[int, Told] = {}
-        self._heard: dict[int, Told] = {}
+        self._told: dict[tuple[int, int, int], Told] = {}
+        self._released: dict[tuple[int, bool], Told] = {}
+        self._heard: dict[tuple[int, bool], Told] = {}
 
-    def fence(self, g: Any, lanes: Any) -> None:
+    def fence(self, g: Any, lanes: Any, to_all: bool) -> None:
         """Threads order what they did before against what they do behind, and what they heard."""
         if not g.run.program.tells:
             return
         clock = g.run.clock
         for lane in lanes.tolist():
             thread = int(g.threads[lane])
-            heard = self._heard.pop(thread, None)
-            if heard is not None:
+            reached = [(thread, scope) for scope in (False, True) if to_all or not scope]
+            for heard in [self._heard.pop(one) for one in reached if one in self._heard]:
                 clock.hear(thread, heard)
-            self._released[thread] = clock.told(thread)
+            told = clock.told(thread)
+            for one in reached:
+                self._released[one] = told
 
     def update(self, g: Any, memory: Any, x: int, lane: int) -> None:
         """A thread has updated an element and knows its old value."""
-        thread, key = int(g.threads[lane]), (id(memory), x)
-        known = self._told.get(key)
-        if known is not None:
-            heard = self._heard.get(thread)
-            self._heard[thread] = known if heard is None else heard.joined(known)
-        released = self._released.get(thread)
-        if released is not None:
-            self._told[key] = released if known is None else known.joined(released)
+        thread = int(g.threads[lane])
+        for who, block in ((thread, False), int(g.block[lane])), ((thread, True), -1):
+            key = (id(memory), x, block)
+            known, heard, released = self._told.get(key), self._heard.get(who), self._released.get(who)
+            if known is not None:
+                self._heard[who] = known if heard is None else heard.joined(known)
+            if released is not None:
+                self._told[key] = released if known is None else known.joined(released)

@@ -176,6 +176,30 @@ ROWS: dict[str, Row] = {
         lambda: [f32(4, 64), zeros(4), zeros(1, dtype="i4"), zeros(1)],
         lambda a, *_: a.sum()[None],
     ),
+    "the last warp adds up": Row(
+        """
+        def f(A: f32[2, 128], B: out[f32[2]]) -> device:
+            with launch(blockIdx_x=2, threadIdx_x=128) as (b, t):
+                S = alloc(f32[4], 'shared')
+                n = alloc(i32[1], 'shared')
+                total: f32
+                if t == 0:
+                    n[0] = 0
+                barrier_block()
+                if t % 32 == 0:
+                    S[t // 32] = A[b, t]
+                    fence_block()
+                    old = fetch_add(address(n[0], 'rwu'), i32(1))
+                    fence_block()
+                    if old == i32(3):
+                        total = 0.0
+                        for k in range(4):
+                            total = total + S[k]
+                        B[b] = total
+        """,
+        lambda: [f32(2, 128), zeros(2)],
+        lambda a, _: a[:, ::32].sum(1),
+    ),
     "whoever comes last tells the system": Row(
         """
         def f(P: out[i32[5]], N: out[u32[1]], B: out[i32[5]]) -> device:
@@ -213,6 +237,10 @@ WRONG: list[Wrong] = [
     Wrong("the last block adds up", "barrier_block()\n                if last", "if last", "race"),
     Wrong("the last block adds up", "old = fetch_add(address(N[0], 'rwu'), i32(1))", "old = N[0]\n"
           "                    N[0] = old + i32(1)", "race"),
+    Wrong("the last warp adds up", "fence_block()", "pass", "race"),
+    Wrong("the last warp adds up", "fence_block()\n                    old", "old", "race"),
+    Wrong("the last warp adds up", "fence_block()\n                    if", "if", "race"),
+    Wrong("the last warp adds up", "i32(3)", "i32(2)", "race"),
     Wrong("whoever comes last tells the system", "fence_system()", "pass", "race"),
     Wrong("whoever comes last tells the system", "u32(4)", "u32(3)", "race"),
 ]  # fmt: skip

@@ -18,7 +18,6 @@ from .kernels import built
 TABLES = (test_barriers, test_copies, test_exchange, test_mbarriers)
 HARMLESS = {
     "prefetch": "it touches no value, and is allowed anywhere",
-    "fence_block": "who waits knows what was done before, fence or not",
     "registers_increase": "of a warpgroup: tests of the pool of registers",
     "registers_decrease": "of a warpgroup: tests of the pool of registers",
 }
