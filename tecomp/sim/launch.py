@@ -17,7 +17,8 @@ from .flags import Flags
 from .kernel import Program
 from .memory import Memory
 from .options import APART, TOGETHER, Options
-from .run import Run, Shape
+from .run import Run
+from .shape import Shape
 
 
 class Launch:

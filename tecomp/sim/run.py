@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..codegen.cuda_vector import SHARED_ALIGN
 from ..instructions.bulk_numpy import ended
-from ..instructions.meeting import Meetings, Waiting
+from ..instructions.meeting import Meetings
 from ..instructions.register_pool import RegisterPool
 from ..ir.matrix import is_fragment
 from ..ir.stmt import CLUSTER, Buffer, Stmt
@@ -21,30 +20,8 @@ from .gang import Gang
 from .kernel import Program
 from .memory import BLOCK, WARPS, Memory
 from .options import Options
-
-
-class Shape:
-    """The extents of a launch: threads of a block, blocks of the grid, along x, y and z."""
-
-    def __init__(self, grid: Sequence[int], block: Sequence[int]) -> None:
-        self.grid, self.block = tuple(grid), tuple(block)
-        self.threads = int(np.prod(self.block))
-        self.blocks = int(np.prod(self.grid))
-        self.warps = -(-self.threads // WARP)
-        self.lanes = self.warps * WARP
-
-    def thread(self, number: int) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the indices of a thread in its block, and of its block, by axis."""
-        block, inside = divmod(number, self.lanes)
-        return _indices(inside, self.block), _indices(block, self.grid)
-
-
-def _indices(number: int, extents: tuple[int, ...]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for axis, extent in zip("xyz", extents, strict=True):
-        found[axis] = number % extent
-        number //= extent
-    return found
+from .shape import Shape
+from .turns import in_turns
 
 
 class Run:
@@ -134,7 +111,7 @@ class Run:
         gangs = [self.gang(np.arange(first, first + WARP)) for first in range(0, total, WARP)]
         gangs = [gang for gang in gangs if gang.live is None or gang.live.any()]
         started = [(gang, self._steps(gang)) for gang in gangs]
-        self._in_turns(started)
+        in_turns(self, started)
 
     def _steps(self, gang: Gang) -> Any:
         step = self.program.body
@@ -142,40 +119,6 @@ class Run:
             yield from step.run(gang, gang.live)
         else:
             step.run(gang, gang.live)
-
-    def _in_turns(self, started: list[tuple[Gang, Any]]) -> None:
-        """Let warps run in an order that the seed decides, each as far as it can go."""
-        waiting: dict[int, Waiting] = {}
-        going = list(range(len(started)))
-        while going:
-            able = [one for one in going if one not in waiting or waiting[one].ready()]
-            if not able:
-                if self.flights.land_one():
-                    continue
-                self._deadlock([waiting[one] for one in going])
-            one = able[int(self.random.integers(len(able)))]
-            waiting.pop(one, None)
-            gang, steps = started[one]
-            found = next(steps, None)
-            if found is not None:
-                waiting[one] = found
-                continue
-            going.remove(one)
-            ended(gang)
-            self._ended[gang.block[0]] += len(gang.lanes_of(gang.live))
-            self.meetings.ended(gang)
-        self.flights.end()
-
-    def _deadlock(self, waiting: list[Waiting]) -> None:
-        groups: dict[str, list[str]] = {}
-        for one in waiting:
-            groups.setdefault(one.what(), []).append(f"thread ({one.gang.name(0)})")
-        lines = [f"{_warps(first)} for {what}" for what, first in groups.items()]
-        what = (
-            f"deadlock: {'1 warp waits' if len(waiting) == 1 else f'{len(waiting)} warps wait'} for what does not come"
-        )
-        self.report("deadlock", what, "\n           ".join(lines), waiting[0].site.stmt)
-        raise Stopped
 
     def step(self, stmt: Stmt) -> None:
         """Count a statement; stop a program that does not end."""
@@ -191,12 +134,13 @@ class Run:
 
     def thread_name(self, number: int) -> str:
         """Return the indices of a thread, as a launch names them."""
-        thread, block = self.shape.thread(number)
-        tags = [tag for tag, _ in self.program.launch.threads]
-        parts = [
-            f"{tag}={(thread if tag.startswith('threadIdx') else block)[tag[-1]]}" for tag in tags if tag != CLUSTER
-        ]
-        return ", ".join(parts)
+        return self.shape.name(number, [tag for tag, _ in self.program.launch.threads])
+
+    def ended(self, gang: Gang) -> None:
+        """The threads of a gang have ended: nobody waits for them any more."""
+        ended(gang)
+        self._ended[gang.block[0]] += len(gang.lanes_of(gang.live))
+        self.meetings.ended(gang)
 
     def other_name(self, memory: Memory, x: int, who: int) -> str:
         """Return who touched an element before, in words."""
@@ -233,13 +177,6 @@ class Run:
         """Count a read in which all threads ask for one element."""
         if self.counters is not None:
             self.counters.access(g, site, memory, g.located(site, memory, index, mask, "reads"), False, "load")
-
-
-def _warps(first: list[str]) -> str:
-    """Return in words which warps, by their first threads, wait."""
-    if len(first) == 1:
-        return f"warp of {first[0]} waits"
-    return f"warps of {', '.join(first[:4])}{' and others' if len(first) > 4 else ''} wait"
 
 
 def _done(_result: None) -> tuple[()]:
