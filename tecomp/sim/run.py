@@ -37,8 +37,9 @@ class Run:
         self.sites = self.program.sites.all
         self.blocks, self.lanes, self.block_threads = len(numbers), self.shape.lanes, self.shape.threads
         self.watches = self.options.sanitize
-        agents = sum(max(self._count(buffer), 1) for buffer in self.program.shared if buffer.dtype == "uint64")
-        self.clock = Clock(self.ticker, launch.start, numbers.start, self.blocks, self.lanes, agents if apart else 0)
+        barriers = sum(max(self._count(buffer), 1) for buffer in self.program.shared if buffer.dtype == "uint64")
+        agents = barriers * self.blocks if apart else 0
+        self.clock = Clock(self.ticker, launch.start, numbers.start, self.blocks, self.lanes, agents)
         self.meetings, self.flights = Meetings(self), Flights(self)
         self.flags, self.registers = launch.flags, RegisterPool(self.block_threads)
         self._memories: dict[Buffer, Memory] = {}

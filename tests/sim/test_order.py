@@ -128,3 +128,23 @@ def test_warps_that_wait_for_one_thing_are_told_together() -> None:
     message = said(fault(text, zeros(4)))
     assert message.count("barrier 1, 256 threads") == 1
     assert "7 warps wait for what does not come" in message and "and others wait for" in message
+
+
+def test_each_block_of_a_cluster_has_barriers_of_its_own() -> None:
+    text = """
+    def f(A: f32[256], B: out[f32[256]]) -> device:
+        with launch(blockIdx_x=4, cluster_x=2, threadIdx_x=64) as (b, r, t):
+            S = alloc(f32[64], 'shared', align=128)
+            bar = alloc(u64[1], 'shared')
+            if t == 0:
+                mbarrier_init(address(bar[0], 'w'), 1)
+                fence_mbarrier_init()
+                mbarrier_arrive_expect_tx(address(bar[0], 'rw'), 256)
+                bulk_load(address(S[0], 'w'), address(A[b * 64], 'r'), 256, address(bar[0], 'rw'))
+            barrier_cluster()
+            mbarrier_wait(address(bar[0], 'rw'), 0)
+            B[b * 64 + t] = S[63 - t] + f32(r)
+    """
+    want = f32(256).reshape(4, 64)[:, ::-1] + np.array([[0], [1], [0], [1]], np.float32)
+    for seed in range(3):
+        np.testing.assert_array_equal(left(text, f32(256), zeros(256), seed=seed)[1], want.ravel())
