@@ -110,8 +110,11 @@ class SimFunction:
         values, views = self._arguments.bind(args)
         func, options = self._artifact.program, current()
         ticker, random = Ticker(), np.random.default_rng(options.seed)
-        memories = _Memories(views)
-        passed = [memories.of(param, value) for param, value in zip(_things(func), values, strict=True)]
+        memories, supply = _Memories(), iter(views)
+        passed = [
+            memories.of(param, next(supply)) if isinstance(param, Buffer) else value
+            for param, value in zip(_things(func), values, strict=True)
+        ]
 
         things = dict(zip(_things(func), passed, strict=True))
         sizes = {thing: value for thing, value in things.items() if isinstance(thing, Var)}
@@ -164,8 +167,7 @@ def _things(func: Func) -> list[Any]:
 class _Memories:
     """The arrays of one call as memories, and its temporaries."""
 
-    def __init__(self, views: list[Any]) -> None:
-        self._views = {view.pointer: view for view in views}
+    def __init__(self) -> None:
         self._end = _ALIGN
 
     def _placed(self, memory: Memory) -> Memory:
@@ -173,11 +175,8 @@ class _Memories:
         self._end += -(-max(memory.data.nbytes, 1) // _ALIGN) * _ALIGN + _ALIGN
         return memory
 
-    def of(self, param: Any, value: Any) -> Any:
-        """Return an array that was given as a memory; a number as it is."""
-        if not isinstance(param, Buffer):
-            return value
-        view = self._views[value]
+    def of(self, param: Buffer, view: Any) -> Memory:
+        """Return an array that was given as a memory."""
         flat = _flat(view, param)
         memory = self._placed(Memory(param, GLOBAL, len(flat), 1, flat))
         memory.first = _below(view, param.dtype.numpy.itemsize)

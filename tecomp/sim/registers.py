@@ -48,7 +48,7 @@ class Registers:
 def load(g: Any, site: Site, memory: Registers, index: Any, mask: Mask) -> Any:
     """Return the elements at `index` of each thread of a gang; what other threads get means nothing."""
     if np.ndim(index) == 0:
-        return _load_one(g, site, memory, index, mask)
+        return _load_one(g, site, memory, index, _of_threads(mask))
     if np.ndim(index) == 2 and index.shape[0] == 1:
         parts = [_load_one(g, site, memory, one, mask_of(mask, at)) for at, one in enumerate(index[0])]
         return np.stack([np.broadcast_to(part, (g.size,)) for part in parts], axis=1)
@@ -68,7 +68,8 @@ def load(g: Any, site: Site, memory: Registers, index: Any, mask: Mask) -> Any:
 
 def _load_one(g: Any, site: Site, memory: Registers, index: Any, mask: Mask) -> Any:
     if not 0 <= index < memory.count:
-        _outside(g, site, memory, index, mask, "reads")
+        for lane in g.lanes_of(mask)[:1]:
+            _outside(g, site, memory, index, lane, "reads")
         return memory.rows[0]
     if memory.marks[index] is not True:
         _unwritten(g, site, memory, int(index), memory.marks[index], mask)
@@ -82,7 +83,7 @@ def store(g: Any, site: Site, memory: Registers, index: Any, value: Any, mask: M
     memory.last_put = g.pending.puts
     if np.ndim(index) == 0:
         if not 0 <= index < memory.count:
-            _outside(g, site, memory, index, mask, "writes")
+            _outside(g, site, memory, index, g.lanes_of(_of_threads(mask))[0], "writes")
             return
         _check_flight(g, site, memory, int(index), mask, "writes")
         memory.put(int(index), value, mask)
@@ -110,13 +111,14 @@ def _inside(g: Any, site: Site, memory: Registers, index: Array, mask: Mask, ver
         return index
     wanted = bad if mask is None else bad & (mask if mask.ndim == bad.ndim else mask[:, None])
     if wanted.any():
-        _outside(g, site, memory, index[tuple(np.argwhere(wanted)[0])], mask, verb)
+        at = tuple(np.argwhere(wanted)[0])
+        _outside(g, site, memory, np.broadcast_to(index, wanted.shape)[at], at[0], verb)
     return np.where(bad, 0, index)
 
 
-def _outside(g: Any, site: Site, memory: Registers, index: Any, mask: Mask, verb: str) -> None:
+def _outside(g: Any, site: Site, memory: Registers, index: Any, lane: Any, verb: str) -> None:
     what = f"'{memory.buffer.name}' is accessed at element {int(index)}, outside its {memory.count}"
-    g.run.report("bounds", what, f"thread ({g.name(g.lanes_of(mask_of(mask, 0))[0])}) {verb} it", site.stmt)
+    g.run.report("bounds", what, f"thread ({g.name(lane)}) {verb} it", site.stmt)
 
 
 def _unwritten(g: Any, site: Site, memory: Registers, at: int, marks: Any, mask: Mask) -> None:
@@ -132,8 +134,8 @@ def _unwritten(g: Any, site: Site, memory: Registers, at: int, marks: Any, mask:
 
 
 def _check_flight(g: Any, site: Site, memory: Registers, at: int, mask: Mask, verb: str) -> None:
-    if memory.flight.get(at):
-        lane = g.lanes_of(mask if mask is None else mask_of(mask, 0))[0]
+    lanes = g.lanes_of(_of_threads(mask)) if memory.flight.get(at) else ()
+    for lane in lanes[:1]:
         because = (
             f"thread ({g.name(lane)}) {verb} it, while {g.run.operation(memory.flight[at])} has not been waited for"
         )
@@ -143,6 +145,11 @@ def _check_flight(g: Any, site: Site, memory: Registers, at: int, mask: Mask, ve
 def mask_of(mask: Mask, lane: int) -> Mask:
     """Return the threads that take part in one lane of a vector access."""
     return mask if mask is None or mask.ndim == 1 else mask[:, lane]
+
+
+def _of_threads(mask: Mask) -> Mask:
+    """Return the threads that take part in any lane of a vector access."""
+    return mask if mask is None or mask.ndim == 1 else mask.any(axis=1)
 
 
 def _narrowed(mask: Mask, chosen: Array) -> Array:
