@@ -51,12 +51,16 @@ class BlockMeeting(Meeting):
     """The barrier of a block: one statement, to which all its threads come."""
 
     def join(self, g: Any) -> None:
-        """Let all know what each did; report two statements."""
+        """Let all know what each did; report two statements, and threads that have ended without coming."""
         first = self.arrived[0]
         other = next((one for one in self.arrived if one[1].stmt is not first[1].stmt), None)
         if other is not None:
             where = " and ".join(str(one[1].stmt.loc or one[1].stmt) for one in (first, other))
             because = f"threads ({first[0].name(first[2][0])}) and ({other[0].name(other[2][0])}) come to two: {where}"
+            g.run.report("divergence", "a barrier of the block diverges", because, first[1].stmt)
+        if self.came < g.run.block_threads:
+            absent = g.run.block_threads - self.came
+            because = f"thread ({first[0].name(first[2][0])}) comes to it, {absent} threads of its block have ended"
             g.run.report("divergence", "a barrier of the block diverges", because, first[1].stmt)
         g.run.clock.block_barrier(np.concatenate([one.threads[lanes] for one, _, lanes, _ in self.arrived]))
 

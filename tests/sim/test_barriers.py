@@ -222,12 +222,12 @@ def test_blocks_that_run_each_by_itself_wait_for_all_of_the_grid() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_who_has_ended_is_not_waited_for(seed: int) -> None:
+    """At a barrier of a cluster, which is one of threads that have not ended."""
     text = """
     def f(A: f32[2, 32], T: out[f32[2, 32]], B: out[f32[2, 32]]) -> device:
         with launch(blockIdx_x=2, cluster_x=2, threadIdx_x=96) as (b, c, t):
             if t < 32:
                 T[b, t] = A[b, t]
-                barrier_block()
                 barrier_cluster()
                 B[b, t] = T[1 - b, t]
     """
@@ -294,3 +294,17 @@ def test_registers_are_what_they_were() -> None:
             B[t] = x
     """
     np.testing.assert_array_equal(left(text, f32(256), zeros(256))[1], f32(256) * 2)
+
+
+def test_a_warp_that_has_ended_has_not_come() -> None:
+    """A GPU counts it as if it had; what CUDA promises is for barriers that all threads come to."""
+    text = """
+    def f(B: out[f32[64]]) -> device:
+        with launch(threadIdx_x=64) as t:
+            B[t] = 1.0
+            if t < 32:
+                barrier_block()
+    """
+    for warps in ("", "apart"):
+        found = fault(text, zeros(64), warps=warps)
+        assert found.kind == "divergence" and "a barrier of the block diverges" in said(found)
