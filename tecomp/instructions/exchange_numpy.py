@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -141,11 +142,13 @@ def fetch_add(g: Any, site: Any, mask: Any, at: Any, value: Any) -> Any:
     data = at.memory.data
     more = np.broadcast_to(value, (g.size,)).astype(data.dtype)
     before = np.zeros(g.size, data.dtype)
+    left = Counter(found.x.tolist())
     for position in g.run.random.permutation(len(found.x)):
-        x, lane = found.x[position], found.lane[position]
+        x, lane = int(found.x[position]), int(found.lane[position])
         before[lane] = data[x]
         data[x] = data[x] + more[lane]
-        g.run.flags.update(g, at.memory, int(x), int(lane))
+        left[x] -= 1
+        g.run.flags.update(g, at.memory, x, lane, left[x])
     return before
 
 

@@ -122,6 +122,26 @@ class Clock:
             return np.zeros(len(threads), np.bool_)
         return epochs < self.known[threads - self.origin, self.lanes + agents]
 
+    def after_blocks(self, threads: Array, blocks: Array, epochs: Array) -> Array:
+        """Return whether threads were told what all threads of `blocks` did up to `epochs`; of -1, of all blocks."""
+        before = np.zeros(len(threads), np.bool_)
+        own, first = threads - self.origin, self.origin // self.lanes
+        every = range(first, first + len(self.epoch) // self.lanes)
+        for at in np.flatnonzero([one in self.heard for one in own.tolist()]).tolist():
+            told, here = self.heard[int(own[at])].blocks, int(threads[at]) // self.lanes
+            known = {**told, here: max(told.get(here, 0), int(self.block_floor[own[at]]))}
+            wanted = every if blocks[at] < 0 else (int(blocks[at]),)
+            before[at] = all(epochs[at] < known.get(block, 0) for block in wanted)
+        return before
+
+    def after_updates(self, threads: Array, memory: int, x: Array, counts: Array) -> Array:
+        """Return whether threads know so many atomic updates of elements of a memory, by their own behind them."""
+        own = (threads - self.origin).tolist()
+        known = [
+            self.heard.get(one, NOTHING).updates.get((memory, at), 0) for one, at in zip(own, x.tolist(), strict=True)
+        ]
+        return np.array(known, np.int64) >= counts
+
     def after_warp(self, threads: Array, warps: Array, epochs: Array) -> Array:
         """Return whether all that the lanes of `warps`, numbered in the block, did up to `epochs` comes before."""
         own = threads - self.origin

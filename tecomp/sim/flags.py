@@ -5,6 +5,8 @@ fence_device()                     orders that before what it tells others,
 old = fetch_add(address(n[0]), 1)  and tells it by an update. Who updates the same element later, and fences,
 fence_device()                     knows it too, and after a barrier all threads of its block do.
 
+Who has updated an element, and fences, comes after all updates before its own: the last one may store there.
+
 With fence_block() in place of either fence, only threads of its own block do.
 """
 
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .told import Told
+from .told import NOTHING, Told
 
 
 class Flags:
@@ -37,13 +39,18 @@ class Flags:
             for one in reached:
                 self._released[one] = told
 
-    def update(self, g: Any, memory: Any, x: int, lane: int) -> None:
-        """A thread has updated an element and knows its old value."""
+    def update(self, g: Any, memory: Any, x: int, lane: int, later: int = 0) -> None:
+        """A thread has updated an element and knows its old value; of the updates noted, so many come later."""
         thread = int(g.threads[lane])
+        seen = NOTHING
+        if memory.shadow is not None and memory.shadow.writes.updates is not None:
+            writes = memory.shadow.writes
+            seen = Told(updates={(id(writes), x): int(writes.updates[x]) - later})
         for who, block in ((thread, False), int(g.block[lane])), ((thread, True), -1):
             key = (id(memory), x, block)
             known, heard, released = self._told.get(key), self._heard.get(who), self._released.get(who)
+            self._heard[who] = seen if heard is None else heard.joined(seen)
             if known is not None:
-                self._heard[who] = known if heard is None else heard.joined(known)
+                self._heard[who] = self._heard[who].joined(known)
             if released is not None:
                 self._told[key] = released if known is None else known.joined(released)

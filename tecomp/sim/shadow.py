@@ -43,6 +43,10 @@ class Writes:
         self.site = np.zeros(size, np.int32)
         self.atomic: Array | None = None
         """Which of them were atomic updates."""
+        self.updates: Array | None = None
+        """How many atomic updates there were of each element."""
+        self.plain: Array | None = None
+        """Of an element that was updated: thread, epoch and statement of the last write before, which was none."""
         self.agent: Array | None = None
         """Which were done by an agent of asynchronous copies, whose number stands in place of the thread."""
 
@@ -59,27 +63,47 @@ class Writes:
             same = who == _many(threads // self.lanes)
             before |= (who < 0) & (epochs < clock.grid_floor[threads - clock.origin])
             before |= same & clock.after_all(threads, epochs)
+        if self.updates is not None and self.atomic is not None and clock.heard:
+            before |= clock.after_updates(threads, id(self), x, self.updates[x]) & self.atomic[x]
         if self.agent is not None and self.agent[x].any():
             done = np.flatnonzero(self.agent[x])
             before[done] = clock.after_agent(threads[done], who[done], epochs[done])
         return open_[~before]
 
+    def unordered_plain(self, clock: Clock, x: Array, threads: Array) -> Array:
+        """Return the positions of updated elements that were written before the updates, and that write does not come
+        before."""
+        if self.plain is None or self.atomic is None:
+            return _NONE
+        who = np.where(self.atomic[x], self.plain[0, x], NOBODY)
+        open_ = np.flatnonzero((who >= 0) & (who != threads))
+        return open_[~clock.ordered(threads[open_], who[open_], self.plain[1, x[open_]])]
+
     def put(self, x: Array, threads: Array, epochs: Array, site: int, atomic: bool = False) -> Array:
         """Note writes; return the positions of those that another thread of this very access came after."""
-        if self.agent is not None:
-            self.agent[x] = False
         if atomic:
             self._updated(x, threads, epochs, site)
             return _NONE
+        if self.agent is not None:
+            self.agent[x] = False
         self.thread[x], self.epoch[x], self.site[x] = threads, epochs, site
         if self.atomic is not None:
             self.atomic[x] = False
         return np.flatnonzero(self.thread[x] != threads)
 
     def _updated(self, x: Array, threads: Array, epochs: Array, site: int) -> None:
-        if self.atomic is None:
+        if self.atomic is None or self.plain is None or self.updates is None:
             self.atomic = np.zeros(len(self.thread), np.bool_)
+            self.plain = np.full((3, len(self.thread)), NOBODY, np.int32)
+            self.updates = np.zeros(len(self.thread), np.int32)
         was, again, block = self.thread[x], self.atomic[x], threads // self.lanes
+        first = x[~again]
+        if len(first):
+            self.plain[:, first] = self.thread[first], self.epoch[first], self.site[first]
+        if self.agent is not None:
+            self.plain[0, first[self.agent[first]]] = NOBODY
+            self.agent[x] = False
+        np.add.at(self.updates, x, 1)
         latest = np.where(again, np.maximum(self.epoch[x], epochs), epochs)
         self.thread[x] = threads
         joined = (again & (was != threads)) | (self.thread[x] != threads)
@@ -137,6 +161,8 @@ class GroupReads:
             return before
         same_block = threads // clock.lanes == others // clock.lanes
         before |= (level <= BLOCK) & same_block & (epoch < clock.block_floor[own])
+        if clock.heard:
+            before |= clock.after_blocks(threads, np.where(level <= BLOCK, others // clock.lanes, NOBODY), epoch)
         before |= (level <= WHOLE_WARP) & (threads // WARP == others // WARP) & (epoch < clock.warp_floor[own])
         return before | ((level <= THREAD) & clock.ordered(threads, others, epoch))
 
@@ -221,6 +247,8 @@ class Shadow:
         if atomic and self.writes.atomic is not None:
             at = at[~self.writes.atomic[x[at]]]
         found = self._with_write(at, x) if len(at) else None
+        if atomic and found is None:
+            found = self._with_plain(self.writes.unordered_plain(clock, x, threads), x)
         if found is None and self.reads is not None:
             at, others, sites = self.reads.unordered(clock, x, threads)
             found = Conflict(at, "reads", others, sites) if len(at) else None
@@ -228,6 +256,12 @@ class Shadow:
         if found is None and len(twice):
             found = Conflict(twice, "writes", self.writes.thread[x[twice]], self.writes.site[x[twice]])
         return found
+
+    def _with_plain(self, at: Array, x: Array) -> Conflict | None:
+        if not len(at):
+            return None
+        assert self.writes.plain is not None
+        return Conflict(at, "writes", self.writes.plain[0, x[at]], self.writes.plain[2, x[at]])
 
     def _with_write(self, at: Array, x: Array) -> Conflict:
         return Conflict(at, "writes", self.writes.thread[x[at]], self.writes.site[x[at]])

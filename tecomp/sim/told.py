@@ -1,13 +1,16 @@
-"""What a thread was told of others by atomic updates: of all threads of some blocks, and of single threads."""
+"""What a thread was told of others by atomic updates: of all threads of some blocks, of single threads, and how many
+updates of an element came before its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 Epochs = Mapping[int, int]
-_NONE: Final[Epochs] = MappingProxyType({})
+Updates = Mapping[tuple[int, int], int]
+"""How many updates of an element, by its memory and its place."""
+_NONE: Final[Mapping[Any, int]] = MappingProxyType({})
 
 
 class Told(NamedTuple):
@@ -15,17 +18,18 @@ class Told(NamedTuple):
 
     blocks: Epochs = _NONE
     threads: Epochs = _NONE
+    updates: Updates = _NONE
 
     def joined(self, other: Told) -> Told:
         """Return what both know together."""
-        return self if other is self else Told(_joined(self.blocks, other.blocks), _joined(self.threads, other.threads))
+        return self if other is self else Told(*map(_joined, self, other))
 
     def before(self, block: int, thread: int, epoch: int) -> bool:
         """Return whether what a thread of a block did in an epoch is known."""
         return epoch < max(self.blocks.get(block, 0), self.threads.get(thread, 0))
 
 
-def _joined(a: Epochs, b: Epochs) -> Epochs:
+def _joined(a: Mapping[Any, int], b: Mapping[Any, int]) -> Mapping[Any, int]:
     return {**a, **{key: max(epoch, a.get(key, 0)) for key, epoch in b.items()}}
 
 

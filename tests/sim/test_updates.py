@@ -1,0 +1,114 @@
+"""Atomic updates beside plain accesses of one element: what comes before them, and what the last one may do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, names, zeros
+
+ROWS: dict[str, Row] = {
+    "the last block sets the counter back": Row(
+        """
+        def f(A: f32[8, 64], P: out[f32[8]], n: out[i32[1]], B: out[f32[1]]) -> device:
+            with launch(blockIdx_x=8, threadIdx_x=64) as (b, t):
+                S = alloc(f32[64], 'shared')
+                last = alloc(i32[1], 'shared')
+                S[t] = A[b, t]
+                barrier_block()
+                if t == 0:
+                    total: f32
+                    total = 0.0
+                    for k in range(64):
+                        total = total + S[k]
+                    P[b] = total
+                    fence_device()
+                    last[0] = fetch_add(address(n[0], 'rwu'), i32(1))
+                    fence_device()
+                barrier_block()
+                if last[0] == 7:
+                    if t == 33:
+                        total: f32
+                        total = 0.0
+                        for k in range(8):
+                            total = total + P[k]
+                        B[0] = total
+                        n[0] = 0
+        """,
+        lambda: [f32(8, 64), zeros(8), zeros(1, dtype="i4"), zeros(1)],
+        lambda a, *_: a.sum().reshape(1),
+    ),
+    "the last block overwrites what all have read": Row(
+        """
+        def f(n: out[i32[1]], B: out[f32[8, 64]], G: out[f32[1]]) -> device:
+            with launch(blockIdx_x=8, threadIdx_x=64) as (b, t):
+                last = alloc(i32[1], 'shared')
+                B[b, t] = G[0]
+                barrier_block()
+                if t == 0:
+                    fence_device()
+                    last[0] = fetch_add(address(n[0], 'rwu'), i32(1))
+                    fence_device()
+                barrier_block()
+                if last[0] == 7:
+                    if t == 0:
+                        G[0] = 5.0
+        """,
+        lambda: [zeros(1, dtype="i4"), zeros(8, 64), zeros(1)],
+        lambda *_: zeros(1) + 5,
+    ),
+    "a store before updates": Row(
+        """
+        def f(B: out[f32[64]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                S = alloc(f32[1], 'shared')
+                if t == 0:
+                    S[0] = 0.0
+                    atomic_add(address(S[0], 'rwu'), f32(1.0))
+                barrier_block()
+                if t == 33:
+                    atomic_add(address(S[0], 'rwu'), f32(1.0))
+                barrier_block()
+                B[t] = S[0]
+        """,
+        lambda: [zeros(64)],
+        lambda _: zeros(64) + 2,
+    ),
+}
+_LAST = "the last block sets the counter back"
+_READ = "the last block overwrites what all have read"
+_FENCED = "last[0] = fetch_add(address(n[0], 'rwu'), i32(1))\n                    fence_device()"
+WRONG: list[Wrong] = [
+    Wrong(_LAST, _FENCED, "last[0] = fetch_add(address(n[0], 'rwu'), i32(1))", "race"),
+    Wrong(_LAST, "last[0] == 7", "last[0] == 6", "race"),
+    Wrong(_READ, "last[0] == 7", "last[0] == 6", "race"),
+    Wrong(_READ, "fence_device()\n                    last", "last", "race"),
+    Wrong(_READ, _FENCED, "last[0] = fetch_add(address(n[0], 'rwu'), i32(1))", "race"),
+    Wrong("a store before updates", "barrier_block()\n                if t == 33", "if t == 33", "race"),
+]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_right(name: str) -> None:
+    check_right(ROWS[name])
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
+def test_wrong(wrong: Wrong) -> None:
+    check_wrong(ROWS, wrong)
+
+
+@pytest.mark.parametrize("warps", ["together", "apart"])
+def test_a_store_and_an_update_behind_it_race_with_the_updates_of_other_blocks(warps: str) -> None:
+    text = """
+        def f(B: out[f32[1]]) -> device:
+            with launch(blockIdx_x=2, threadIdx_x=32) as (b, t):
+                if b == 0 and t == 0:
+                    B[0] = 0.0
+                    atomic_add(address(B[0], 'rwu'), f32(1.0))
+                if b == 1 and t == 0:
+                    atomic_add(address(B[0], 'rwu'), f32(1.0))
+    """
+    found = fault(text, np.zeros(1, "f4"), warps=warps)
+    assert found.kind == "race"
+    assert "(blockIdx.x=1, threadIdx.x=0) updates it, thread (blockIdx.x=0, threadIdx.x=0) writes it" in str(found)
