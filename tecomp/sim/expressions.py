@@ -12,6 +12,7 @@ follows `and`) is so when it reads memory or may have no value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -48,6 +49,10 @@ _GLOBALS: Final[dict[str, Any]] = {
     "both": values.both, "ramp": values.ramp, "broadcast": values.broadcast, "invert": np.logical_not,
 }  # fmt: skip
 
+_DEEPEST: Final = 60
+"""How deep conditions lie in each other in one function: Python takes a hundred levels."""
+_TEMPORARY: Final = re.compile(r"\bt\d+\b")
+
 Compiled = Callable[[Any, Any], Any]
 
 
@@ -72,6 +77,8 @@ class ExprSource:
         self.slots, self.sites, self.stmt = slots, sites, stmt
         self.scope: dict[str, Any] = dict(_GLOBALS)
         self.lines: list[str] = []
+        self.functions: list[str] = []
+        """The lines of functions that this one calls."""
         self.depth, self.serial, self.mask = 1, 0, "m0"
         self.written: dict[str, list[Expr]] = {}
         """What is evaluated under each mask."""
@@ -160,9 +167,25 @@ class ExprSource:
         self.line(f"{name} = {self.constant(zero)}")
         self.line(f"if {mask} is not False:")
         self.depth, self.mask = self.depth + 1, mask
-        self.line(f"{name} = {self.value(node, done)}")
-        self.count()
+        if self.depth == _DEEPEST:
+            self.line(f"{name} = {self.apart(node, done)}")
+        else:
+            self.line(f"{name} = {self.value(node, done)}")
+            self.count()
         self.depth, self.mask = self.depth - 1, outside
+
+    def apart(self, node: Expr, done: dict[Expr, str]) -> str:
+        """Write what computes `node` as a function of its own; return the call of it."""
+        outer, self.lines, self.depth = (self.lines, self.depth), [], 1
+        result = self.value(node, done)
+        self.count()
+        lines = [*self.lines, f"    return {result}"]
+        self.lines, self.depth = outer
+        made = {line.split(" = ")[0].strip() for line in lines}
+        given = ", ".join(["g", "m0", *sorted(set(_TEMPORARY.findall("\n".join(lines))) - made)])
+        name = f"apart{len(self.functions)}"
+        self.functions += [f"def {name}({given}):", *lines]
+        return f"{name}({given})"
 
     def negation(self, node: E.Not, done: dict[Expr, str]) -> str:
         return self.named(f"~{done[node.a]}")
@@ -231,7 +254,7 @@ class ExprSource:
         names = [self.value(root) for root in roots]
         self.count()
         result = names[0] if len(names) == 1 else f"({', '.join(names)},)"
-        source = "\n".join(["def value(g, m0):", *self.lines, f"    return {result}"])
+        source = "\n".join([*self.functions, "def value(g, m0):", *self.lines, f"    return {result}"])
         exec(compile(source, "<simulated expression>", "exec"), self.scope)
         return self.scope["value"]
 
