@@ -118,5 +118,5 @@ def _seen(memory: Memory, buffer: Buffer, also_read: bool, launch: Launch) -> Me
     seen.marks, seen.address, seen.first = memory.marks, memory.address, memory.first
     seen.number = lambda extent: int(evaluate(extent, launch.sizes))
     if launch.options.sanitize and buffer in launch.program.written:
-        seen.watch(launch.shape.lanes, also_read, launch.program.between_warps)
+        seen.watch(launch.shape, also_read, launch.program.between_warps)
     return seen

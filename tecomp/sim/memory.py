@@ -16,8 +16,8 @@ from ..ir.expr import Const
 from ..ir.interpret_memory import compact
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
-from .clock import WARP
 from .shadow import GroupReads, Shadow, WarpReads
+from .shape import Shape
 from .values import Array
 
 GLOBAL, BLOCK, WARPS = "global", "block", "warp"
@@ -45,16 +45,16 @@ class Memory:
         self.address = 0
         """Bytes from the start of its space to element 0, a multiple of 256 in global memory."""
 
-    def watch(self, lanes: int, also_read: bool, by_warp: bool = False) -> None:
-        """Look for races; `also_read` says whether what is written may be read, `by_warp` whether warps wait for single
-        others."""
+    def watch(self, shape: Shape, also_read: bool, by_warp: bool = False) -> None:
+        """Look for races of a launch; `also_read` says whether what is written may be read, `by_warp` whether warps wait
+        for single others."""
         size = self.count * self.instances
         reads = None
         if also_read:
-            warps = lanes // WARP
+            warps = shape.warps
             apart = WarpReads(size, warps) if self.owner != GLOBAL or (by_warp and size * warps <= MOST) else None
-            reads = GroupReads(size, apart) if self.owner == GLOBAL else apart
-        self.shadow = Shadow(size, lanes, reads)
+            reads = GroupReads(size, shape.number, apart) if self.owner == GLOBAL else apart
+        self.shadow = Shadow(size, shape.lanes, shape.number, reads)
 
     def place(self, x: int) -> str:
         """Return how a program names an element: A[3, 5]."""

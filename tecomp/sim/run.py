@@ -67,7 +67,7 @@ class Run:
             known = self._memories[buffer] = Memory(buffer, WARPS if of_warp else BLOCK, count, instances)
             known.address = self._place(buffer, known.data.itemsize * count)
             if self.watches and not is_fragment(buffer):
-                known.watch(self.lanes, also_read=True)
+                known.watch(self.shape, also_read=True)
         return known
 
     def _place(self, buffer: Buffer, size: int) -> int:

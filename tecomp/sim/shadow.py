@@ -15,6 +15,7 @@ import numpy as np
 from .clock import WARP, Clock
 
 Array = np.ndarray[Any, Any]
+Kind = type[np.signedinteger[Any]]
 NOBODY: Final = -1
 MANY: Final = -2
 """In place of a thread: several of several blocks, which update atomically; `_many(block)` are several of one."""
@@ -33,11 +34,11 @@ class Conflict(NamedTuple):
 
 
 class Writes:
-    """The last write of each element; `lanes` is how many threads a block is numbered with."""
+    """The last write of each element; `lanes` is how many numbers a block has, `number` their type."""
 
-    def __init__(self, size: int, lanes: int) -> None:
+    def __init__(self, size: int, lanes: int, number: Kind) -> None:
         self.lanes = lanes
-        self.thread = np.full(size, NOBODY, np.int32)
+        self.thread = np.full(size, NOBODY, number)
         """Who wrote, NOBODY, MANY that update it atomically, or _many of one block."""
         self.epoch = np.zeros(size, np.int32)
         self.site = np.zeros(size, np.int32)
@@ -94,7 +95,7 @@ class Writes:
     def _updated(self, x: Array, threads: Array, epochs: Array, site: int) -> None:
         if self.atomic is None or self.plain is None or self.updates is None:
             self.atomic = np.zeros(len(self.thread), np.bool_)
-            self.plain = np.full((3, len(self.thread)), NOBODY, np.int32)
+            self.plain = np.full((3, len(self.thread)), NOBODY, self.thread.dtype)
             self.updates = np.zeros(len(self.thread), np.int32)
         was, again, block = self.thread[x], self.atomic[x], threads // self.lanes
         first = x[~again]
@@ -130,10 +131,10 @@ class GroupReads:
     `by_warp` has those of one block's warps apart, where warps wait for single others.
     """
 
-    def __init__(self, size: int, by_warp: WarpReads | None = None) -> None:
+    def __init__(self, size: int, number: Kind, by_warp: WarpReads | None = None) -> None:
         self.by_warp = by_warp
         self.level = np.zeros(size, np.int8)
-        self.thread = np.full(size, NOBODY, np.int32)
+        self.thread = np.full(size, NOBODY, number)
         self.epoch = np.zeros(size, np.int32)
         self.site = np.zeros(size, np.int32)
 
@@ -228,8 +229,8 @@ class WarpReads:
 class Shadow:
     """The accesses of one memory: reads against writes, writes against both."""
 
-    def __init__(self, size: int, lanes: int, reads: GroupReads | WarpReads | None) -> None:
-        self.writes, self.reads = Writes(size, lanes), reads
+    def __init__(self, size: int, lanes: int, number: Kind, reads: GroupReads | WarpReads | None) -> None:
+        self.writes, self.reads = Writes(size, lanes, number), reads
         """`reads` are None where nothing that is read is written too."""
 
     def read(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> Conflict | None:

@@ -19,6 +19,8 @@ class Shape:
         self.blocks = int(np.prod(self.grid))
         self.warps = -(-self.threads // WARP)
         self.lanes = self.warps * WARP
+        self.number = np.int32 if self.blocks * self.lanes < 1 << 31 else np.int64
+        """The type of the numbers of its threads."""
 
     def thread(self, number: int) -> tuple[dict[str, int], dict[str, int]]:
         """Return the indices of a thread in its block, and of its block, by axis."""
