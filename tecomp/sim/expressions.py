@@ -19,7 +19,6 @@ from typing import Any, Final
 import numpy as np
 
 from ..codegen.cuda_intrinsics import spread
-from ..dtype import FLOAT32, DType
 from ..errors import UnsupportedError
 from ..instructions.maths import MATHS
 from ..ir import expr as E
@@ -31,6 +30,7 @@ from ..ir.stmt import Stmt
 from ..ir.visit import walk
 from . import values
 from .site import Sites
+from .vectorized import vectorized
 from .work import work
 
 _INFIX: Final[dict[type[Expr], str]] = {
@@ -41,7 +41,6 @@ _FUNCTIONS: Final[dict[type[Expr], str]] = {
     E.Min: "minimum", E.Max: "maximum", E.TruncDiv: "truncdiv", E.TruncMod: "fmod",
 }  # fmt: skip
 _DIVISIONS: Final = (E.FloorDiv, E.FloorMod, E.TruncDiv, E.TruncMod)
-_SMALL: Final = ("float16", "bfloat16")
 _C_FUNCTIONS: Final = {f"{name}{end}": name for name in MATHS for end in ("", "f")}
 """What a call of a device function means, where it is one of C's maths library."""
 _GLOBALS: Final[dict[str, Any]] = {
@@ -277,30 +276,6 @@ def _is_safe(root: Expr) -> bool:
         or (isinstance(node, _DIVISIONS) and not isinstance(spread(node.b), E.Const))
         for node in walk(root)
     )
-
-
-def vectorized(name: str, node: E.Call) -> Callable[..., Any]:
-    """Return what an operation on numbers computes, for the type of its first operand."""
-    operation, result = MATHS[name], node.dtype.element
-    dtype = node.args[0].dtype.element if node.args else result
-    if name == "reinterpret":
-        return lambda a: np.asarray(a).view(result.numpy)[()]
-    if not dtype.is_float:
-        meaning = operation.integers
-        if meaning is None:
-            raise UnsupportedError(f"{name} of {dtype} on cuda-sim", "CUDA C++ has no such function", "a cast")
-        return lambda *args: np.asarray(meaning(dtype, *args)).astype(result.numpy)[()]
-    floats = operation.floats
-    if floats is None:
-        raise UnsupportedError(f"{name} of {dtype} on cuda-sim", "CUDA C++ has no such function", "a cast")
-    if dtype in _SMALL and not operation.own_type:
-        return _rounded(floats, result)
-    return lambda *args: np.asarray(floats(*args)).astype(result.numpy, copy=False)[()]
-
-
-def _rounded(floats: Callable[..., Any], result: DType) -> Callable[..., Any]:
-    kind = FLOAT32.numpy
-    return lambda *args: np.asarray(floats(*(np.asarray(arg).astype(kind) for arg in args))).astype(result.numpy)[()]
 
 
 _WRITE: Final[dict[type[Expr], Callable[[ExprSource, Any, dict[Expr, str]], str]]] = {

@@ -35,6 +35,10 @@ class Gang:
         self.all_lanes = np.arange(self.size)
         self.pending = Pending()
 
+    def forget(self) -> None:
+        """Let go of all memories."""
+        self.v, self.pending = [], Pending()
+
     def lanes_of(self, mask: Mask) -> Array:
         """Return the threads of the gang that take part."""
         return self.all_lanes if mask is None else np.flatnonzero(mask)

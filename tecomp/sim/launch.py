@@ -75,6 +75,8 @@ class Launch:
                     Run(self, numbers, apart).go()
         except Stopped:
             pass
+        finally:
+            self.given.clear()
         if self.faults:
             raise SimulationFault(self.program.name, self.faults)
 
@@ -116,7 +118,8 @@ def _seen(memory: Memory, buffer: Buffer, also_read: bool, launch: Launch) -> Me
     """Return a memory of the host as a kernel's parameter sees it."""
     seen = Memory(buffer, memory.owner, memory.count, 1, memory.data)
     seen.marks, seen.address, seen.first = memory.marks, memory.address, memory.first
-    seen.number = lambda extent: int(evaluate(extent, launch.sizes))
+    sizes = launch.sizes
+    seen.number = lambda extent: int(evaluate(extent, sizes))
     if launch.options.sanitize and buffer in launch.program.written:
         seen.watch(launch.shape, also_read, launch.program.between_warps)
     return seen

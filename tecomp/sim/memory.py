@@ -46,8 +46,8 @@ class Memory:
         """Bytes from the start of its space to element 0, a multiple of 256 in global memory."""
 
     def watch(self, shape: Shape, also_read: bool, by_warp: bool = False) -> None:
-        """Look for races of a launch; `also_read` says whether what is written may be read, `by_warp` whether warps wait
-        for single others."""
+        """Look for races of a launch; `also_read` says whether what is written may be read, `by_warp` whether warps
+        wait for single others."""
         size = self.count * self.instances
         reads = None
         if also_read:

@@ -102,17 +102,23 @@ class Run:
     def go(self) -> None:
         """Run all threads to their end."""
         total = self.blocks * self.lanes
-        if not self.apart:
-            gang = self.gang(np.arange(total))
-            step = self.program.body
-            for _ in step.run(gang, gang.live) if step.waits else _done(step.run(gang, gang.live)):
-                pass
-            ended(gang)
-            return
-        gangs = [self.gang(np.arange(first, first + WARP)) for first in range(0, total, WARP)]
+        size = WARP if self.apart else total
+        gangs = [self.gang(np.arange(first, first + size)) for first in range(0, total, size)]
         gangs = [gang for gang in gangs if gang.live is None or gang.live.any()]
-        started = [(gang, self._steps(gang)) for gang in gangs]
-        in_turns(self, started)
+        try:
+            if self.apart:
+                in_turns(self, [(gang, self._steps(gang)) for gang in gangs])
+            else:
+                self._together(gangs[0])
+        finally:  # gangs and what they have begun refer to each other: memories should not wait for a collection
+            self._memories.clear()
+            for gang in gangs:
+                gang.forget()
+
+    def _together(self, gang: Gang) -> None:
+        for _ in self._steps(gang):
+            pass
+        ended(gang)
 
     def _steps(self, gang: Gang) -> Any:
         step = self.program.body
@@ -178,10 +184,6 @@ class Run:
         """Count a read in which all threads ask for one element."""
         if self.counters is not None:
             self.counters.access(g, site, memory, g.located(site, memory, index, mask, "reads"), False, "load")
-
-
-def _done(_result: None) -> tuple[()]:
-    return ()
 
 
 __all__ = ["Counters", "Run", "Shape"]

@@ -80,11 +80,8 @@ class Writes:
         open_ = np.flatnonzero((who >= 0) & (who != threads))
         return open_[~clock.ordered(threads[open_], who[open_], self.plain[1, x[open_]])]
 
-    def put(self, x: Array, threads: Array, epochs: Array, site: int, atomic: bool = False) -> Array:
+    def put(self, x: Array, threads: Array, epochs: Array, site: int) -> Array:
         """Note writes; return the positions of those that another thread of this very access came after."""
-        if atomic:
-            self._updated(x, threads, epochs, site)
-            return _NONE
         if self.agent is not None:
             self.agent[x] = False
         self.thread[x], self.epoch[x], self.site[x] = threads, epochs, site
@@ -92,13 +89,16 @@ class Writes:
             self.atomic[x] = False
         return np.flatnonzero(self.thread[x] != threads)
 
-    def _updated(self, x: Array, threads: Array, epochs: Array, site: int) -> None:
+    def update(self, x: Array, threads: Array, epochs: Array, site: int, open_: Array) -> None:
+        """Note atomic updates; before those at the positions `open_` there were others that do not all come before."""
         if self.atomic is None or self.plain is None or self.updates is None:
             self.atomic = np.zeros(len(self.thread), np.bool_)
             self.plain = np.full((3, len(self.thread)), NOBODY, self.thread.dtype)
             self.updates = np.zeros(len(self.thread), np.int32)
-        was, again, block = self.thread[x], self.atomic[x], threads // self.lanes
-        first = x[~again]
+        was, block = self.thread[x], threads // self.lanes
+        again = np.zeros(len(x), np.bool_)
+        again[open_] = self.atomic[x[open_]]
+        first = x[~self.atomic[x]]
         if len(first):
             self.plain[:, first] = self.thread[first], self.epoch[first], self.site[first]
         if self.agent is not None:
@@ -244,7 +244,7 @@ class Shadow:
         self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int, atomic: bool = False
     ) -> Conflict | None:
         """Note writes; return what they race with."""
-        at = self.writes.unordered(clock, x, threads)
+        open_ = at = self.writes.unordered(clock, x, threads)
         if atomic and self.writes.atomic is not None:
             at = at[~self.writes.atomic[x[at]]]
         found = self._with_write(at, x) if len(at) else None
@@ -253,7 +253,10 @@ class Shadow:
         if found is None and self.reads is not None:
             at, others, sites = self.reads.unordered(clock, x, threads)
             found = Conflict(at, "reads", others, sites) if len(at) else None
-        twice = self.writes.put(x, threads, epochs, site, atomic)
+        if atomic:
+            self.writes.update(x, threads, epochs, site, open_)
+            return found
+        twice = self.writes.put(x, threads, epochs, site)
         if found is None and len(twice):
             found = Conflict(twice, "writes", self.writes.thread[x[twice]], self.writes.site[x[twice]])
         return found

@@ -8,7 +8,7 @@ import pytest
 from tecomp.dtype import DType
 from tecomp.instructions.maths import MATHS
 from tecomp.ir.interpret_calls import meaning
-from tecomp.sim.expressions import vectorized
+from tecomp.sim.vectorized import vectorized
 from tests.codegen.test_cuda_intrinsics import ARITY, FLOATS, INTEGERS, operation
 
 VALUES = [0.0, -0.0, 0.25, 0.5, 1.0, -1.5, 2.5, -2.5, 3.0, 7.75, -100.0, np.inf, -np.inf, np.nan]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, names, zeros
+from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, left, names, zeros
 
 ROWS: dict[str, Row] = {
     "the last block sets the counter back": Row(
@@ -112,3 +112,21 @@ def test_a_store_and_an_update_behind_it_race_with_the_updates_of_other_blocks(w
     found = fault(text, np.zeros(1, "f4"), warps=warps)
     assert found.kind == "race"
     assert "(blockIdx.x=1, threadIdx.x=0) updates it, thread (blockIdx.x=0, threadIdx.x=0) writes it" in str(found)
+
+
+@pytest.mark.parametrize("warps", ["together", "apart"])
+@pytest.mark.parametrize("barrier", ["barrier_block()", "barrier_grid()"])
+def test_updates_that_a_barrier_orders_are_over(barrier: str, warps: str) -> None:
+    """Behind it a thread's own update is its own; two threads' race."""
+    text = f"""
+        def f(B: out[f32[1]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                atomic_add(address(B[0], 'rwu'), f32(1.0))
+                {barrier}
+                if t == 40:
+                    atomic_add(address(B[0], 'rwu'), f32(1.0))
+                    B[0] = B[0] * 2.0
+    """
+    assert left(text, zeros(1), warps=warps)[0][0] == 130
+    found = fault(text.replace("t == 40", "t % 40 == 0"), zeros(1), warps=warps)
+    assert found.kind == "race"
