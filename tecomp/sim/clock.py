@@ -102,8 +102,9 @@ class Clock:
     def _share_told(self, own: Array, size: int) -> None:
         """Let all threads of each group of `size` know what one of them was told."""
         groups: dict[int, Told] = {}
-        for thread, told in self.heard.items():
-            groups[thread // size] = groups.get(thread // size, NOTHING).joined(told)
+        for thread in own.tolist():
+            if thread in self.heard:
+                groups[thread // size] = groups.get(thread // size, NOTHING).joined(self.heard[thread])
         for thread in own.tolist():
             if thread // size in groups:
                 self.heard[thread] = groups[thread // size]

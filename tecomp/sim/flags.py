@@ -41,6 +41,8 @@ class Flags:
 
     def update(self, g: Any, memory: Any, x: int, lane: int, later: int = 0) -> None:
         """A thread has updated an element and knows its old value; of the updates noted, so many come later."""
+        if not g.run.program.fences:
+            return
         thread = int(g.threads[lane])
         seen = NOTHING
         if memory.shadow is not None and memory.shadow.writes.updates is not None:

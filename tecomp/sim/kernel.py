@@ -57,6 +57,7 @@ class Program:
         """Whether warps wait for each other other than all together: then each is a gang of its own."""
         self.meets, self.tells = "barrier_grid" in names, "fetch_add" in names
         """Whether blocks wait for each other, or tell each other something."""
+        self.fences = any(name.startswith("fence_") for name in names)
         self.read = {node.buffer for node in nodes if isinstance(node, E.Load)} | addressed(launch.body, "r")
         self.written = {node.buffer for node in nodes if isinstance(node, Store)} | addressed(launch.body, "w")
         self.shared = [node.buffer for node in nodes if isinstance(node, Alloc) and node.buffer.is_shared]

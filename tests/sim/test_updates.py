@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, left, names, zeros
+from .kernels import Row, Wrong, built, check_right, check_wrong, f32, fault, left, names, zeros
 
 ROWS: dict[str, Row] = {
     "the last block sets the counter back": Row(
@@ -130,3 +132,32 @@ def test_updates_that_a_barrier_orders_are_over(barrier: str, warps: str) -> Non
     assert left(text, zeros(1), warps=warps)[0][0] == 130
     found = fault(text.replace("t == 40", "t % 40 == 0"), zeros(1), warps=warps)
     assert found.kind == "race"
+
+
+def test_what_blocks_are_told_takes_memory_as_they_are_many() -> None:
+    """Each is told what all before it were, and nearly none asks."""
+    text = """
+        def f(n: i32, P: out[f32[2000]], c: out[i32[1]]) -> device:
+            with launch(blockIdx_x=index(n), threadIdx_x=32) as (b, t):
+                if t == 0:
+                    P[b] = 1.0
+                    fence_device()
+                    old = fetch_add(address(c[0], 'rwu'), i32(1))
+                    fence_device()
+                    if old == n - 1:
+                        for k in range(index(n)):
+                            P[k] = 2.0
+    """
+    module = built(text)
+
+    def peak(blocks: int) -> int:
+        given = zeros(2000)
+        tracemalloc.start()
+        try:
+            module(blocks, given, zeros(1, dtype="i4"))
+            assert given.tolist() == [2.0] * blocks + [0.0] * (2000 - blocks)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak(2000) < 3 * peak(1000)
