@@ -108,7 +108,7 @@ class Counters:
         moved = len(found.x) * element_bytes(memory)
         if what is None or (verb in _COPIES and is_run(found.lane, element_bytes(memory))):
             count, kind = len(distinct(found.lane)), "copy"
-            what = what if is_global else None
+            what = what._replace(instruction=0) if what is not None and is_global else None
         else:
             count = requests(what)
             self._now.instructions[MEMORY] += count if verb not in _COPIES else 0

@@ -9,6 +9,8 @@ import pytest
 from tecomp.sim import profile
 from tests.sim.counted import KERNELS
 
+from .kernels import built, f32
+
 _WARPS = 16 * 256 // 32
 
 GLOBAL = {
@@ -106,3 +108,26 @@ def test_instructions_and_flops() -> None:
 def test_matrix_instructions() -> None:
     found = counts("gemm")
     assert (found.matrix, found.matrix_flops) == (4 * 4 * 4, {"float16": 2 * 64**3})
+
+
+def test_a_run_of_bytes_is_moved_once() -> None:
+    """A bulk copy is one request, of as many sectors as it touches: here nine, from the middle of one on."""
+    text = """
+        def run(A: buffer(f32[72], align=16), B: out[buffer(f32[72], align=16)]) -> device:
+            with launch(threadIdx_x=32) as t:
+                S = alloc(f32[64], 'shared', align=128)
+                bar = alloc(u64[1], 'shared')
+                if t == 0:
+                    mbarrier_init(address(bar[0], 'w'), 1)
+                    fence_mbarrier_init()
+                    mbarrier_arrive_expect_tx(address(bar[0], 'rw'), 256)
+                    bulk_load(address(S[0], 'w'), address(A[4], 'r'), 256, address(bar[0], 'rw'))
+                    mbarrier_wait(address(bar[0], 'rw'), 0)
+                    bulk_store(address(B[8], 'w'), address(S[0], 'r'), 256)
+                    bulk_commit()
+                    bulk_wait(0)
+    """
+    (found,) = profile(built(text), f32(72), f32(72), show=False).kernels.values()
+    copy = found.global_copy
+    assert (copy.requests, copy.bytes, copy.sectors) == (2, 2 * 256, 9 + 8)
+    assert (found.dram_read, found.dram_written) == (9 * 32, 8 * 32)
