@@ -58,6 +58,8 @@ def pairs(g: Any, dst: Any, src: Any, lanes: Any, count: int, zero: Any = None) 
     to = g.elements(dst.site, dst.memory, flat, lane, "writes")
     of = g.elements(src.site, src.memory, source, lane, "reads")
     every = np.arange(len(flat))
+    if to.at is None and of.at is None:
+        return to.x, of.x, lane, every
     kept = [every if one.at is None else one.at for one in (to, of)]
     both = np.intersect1d(kept[0], kept[1])
     x, source_x = (one.x[np.searchsorted(at, both)] for one, at in zip((to, of), kept, strict=True))
