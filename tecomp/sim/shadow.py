@@ -13,12 +13,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .clock import WARP, Clock
+from .writes import NOBODY, Kind, Writes
 
 Array = np.ndarray[Any, Any]
-Kind = type[np.signedinteger[Any]]
-NOBODY: Final = -1
-MANY: Final = -2
-"""In place of a thread: several of several blocks, which update atomically; `_many(block)` are several of one."""
 NO_ONE, THREAD, WHOLE_WARP, BLOCK, GRID = range(5)
 """Who has read: a group that a barrier may order."""
 
@@ -31,98 +28,6 @@ class Conflict(NamedTuple):
     verb: str
     others: Array
     sites: Array
-
-
-class Writes:
-    """The last write of each element; `lanes` is how many numbers a block has, `number` their type."""
-
-    def __init__(self, size: int, lanes: int, number: Kind) -> None:
-        self.lanes = lanes
-        self.thread = np.full(size, NOBODY, number)
-        """Who wrote, NOBODY, MANY that update it atomically, or _many of one block."""
-        self.epoch = np.zeros(size, np.int32)
-        self.site = np.zeros(size, np.int32)
-        self.atomic: Array | None = None
-        """Which of them were atomic updates."""
-        self.updates: Array | None = None
-        """How many atomic updates there were of each element."""
-        self.plain: Array | None = None
-        """Of an element that was updated: thread, epoch and statement of the last write before, which was none."""
-        self.agent: Array | None = None
-        """Which were done by an agent of asynchronous copies, whose number stands in place of the thread."""
-
-    def unordered(self, clock: Clock, x: Array, threads: Array) -> Array:
-        """Return the positions whose last write does not come before."""
-        who = self.thread[x]
-        open_ = np.flatnonzero((who != NOBODY) & (who != threads))
-        if not len(open_):
-            return open_
-        x, threads, who = x[open_], threads[open_], who[open_]
-        epochs = self.epoch[x]
-        before = clock.ordered(threads, np.where(who < 0, threads, who), epochs) & (who >= 0)
-        if (who < 0).any():
-            same = who == _many(threads // self.lanes)
-            before |= (who < 0) & (epochs < clock.grid_floor[threads - clock.origin])
-            before |= same & clock.after_all(threads, epochs)
-        if self.updates is not None and self.atomic is not None and clock.heard:
-            before |= clock.after_updates(threads, id(self), x, self.updates[x]) & self.atomic[x]
-        if self.agent is not None and self.agent[x].any():
-            done = np.flatnonzero(self.agent[x])
-            before[done] = clock.after_agent(threads[done], who[done], epochs[done])
-        return open_[~before]
-
-    def unordered_plain(self, clock: Clock, x: Array, threads: Array) -> Array:
-        """Return the positions of updated elements that were written before the updates, and that write does not come
-        before."""
-        if self.plain is None or self.atomic is None:
-            return _NONE
-        who = np.where(self.atomic[x], self.plain[0, x], NOBODY)
-        open_ = np.flatnonzero((who >= 0) & (who != threads))
-        return open_[~clock.ordered(threads[open_], who[open_], self.plain[1, x[open_]])]
-
-    def put(self, x: Array, threads: Array, epochs: Array, site: int) -> Array:
-        """Note writes; return the positions of those that another thread of this very access came after."""
-        if self.agent is not None:
-            self.agent[x] = False
-        self.thread[x], self.epoch[x], self.site[x] = threads, epochs, site
-        if self.atomic is not None:
-            self.atomic[x] = False
-        return np.flatnonzero(self.thread[x] != threads)
-
-    def update(self, x: Array, threads: Array, epochs: Array, site: int, open_: Array) -> None:
-        """Note atomic updates; before those at the positions `open_` there were others that do not all come before."""
-        if self.atomic is None or self.plain is None or self.updates is None:
-            self.atomic = np.zeros(len(self.thread), np.bool_)
-            self.plain = np.full((3, len(self.thread)), NOBODY, self.thread.dtype)
-            self.updates = np.zeros(len(self.thread), np.int32)
-        was, block = self.thread[x], threads // self.lanes
-        again = np.zeros(len(x), np.bool_)
-        again[open_] = self.atomic[x[open_]]
-        first = x[~self.atomic[x]]
-        if len(first):
-            self.plain[:, first] = self.thread[first], self.epoch[first], self.site[first]
-        if self.agent is not None:
-            self.plain[0, first[self.agent[first]]] = NOBODY
-            self.agent[x] = False
-        np.add.at(self.updates, x, 1)
-        latest = np.where(again, np.maximum(self.epoch[x], epochs), epochs)
-        self.thread[x] = threads
-        joined = (again & (was != threads)) | (self.thread[x] != threads)
-        same = ~again | (was // self.lanes == block) & (was >= 0) | (was == _many(block))
-        group = np.where(same, _many(block), MANY)[joined]
-        self.thread[x[joined]] = group
-        self.thread[x[joined][self.thread[x[joined]] != group]] = MANY
-        self.epoch[x] = 0
-        np.maximum.at(self.epoch, x, latest)
-        self.site[x], self.atomic[x] = site, True
-
-    def put_by_agent(self, x: Array, agent: int, epoch: int, site: int) -> None:
-        """Note what an asynchronous copy has written."""
-        if self.agent is None:
-            self.agent = np.zeros(len(self.thread), np.bool_)
-        self.thread[x], self.epoch[x], self.site[x], self.agent[x] = agent, epoch, site, True
-        if self.atomic is not None:
-            self.atomic[x] = False
 
 
 class GroupReads:
@@ -272,10 +177,6 @@ class Shadow:
 
 
 _NONE: Final = np.zeros(0, np.int64)
-
-
-def _many(block: Array) -> Array:
-    return MANY - 1 - block
 
 
 def _apart(a: Array, b: Array, lanes: int) -> Array:

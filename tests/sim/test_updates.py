@@ -76,6 +76,34 @@ ROWS: dict[str, Row] = {
         lambda: [zeros(64)],
         lambda _: zeros(64) + 2,
     ),
+    "a histogram of each warp": Row(
+        """
+        def f(A: i32[64], B: out[i32[64]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                S = alloc(i32[2, 4], 'shared')
+                if t % 32 < 4:
+                    S[t // 32, t % 32] = 0
+                barrier_warp(0xffffffff)
+                atomic_add(address(S[t // 32, index(A[t])], 'rwu'), i32(1))
+                barrier_warp(0xffffffff)
+                B[t] = S[t // 32, t % 4]
+        """,
+        lambda: [np.arange(64, dtype="i4") // 16, zeros(64, dtype="i4")],
+        lambda *_: np.r_[np.tile([16, 16, 0, 0], 8), np.tile([0, 0, 16, 16], 8)].astype("i4"),
+    ),
+    "updates of two blocks": Row(
+        """
+        def f(A: f32[2], B: out[f32[2]]) -> device:
+            with launch(blockIdx_x=2, threadIdx_x=32) as (b, t):
+                if t == 0:
+                    atomic_add(address(B[0], 'rwu'), A[b])
+                barrier_grid()
+                if b == 0 and t == 5:
+                    B[1] = B[0]
+        """,
+        lambda: [f32(2) + 1, zeros(2)],
+        lambda a, _: zeros(2) + a.sum(),
+    ),
 }
 _LAST = "the last block sets the counter back"
 _READ = "the last block overwrites what all have read"
@@ -86,6 +114,9 @@ WRONG: list[Wrong] = [
     Wrong(_READ, "last[0] == 7", "last[0] == 6", "race"),
     Wrong(_READ, "fence_device()\n                    last", "last", "race"),
     Wrong(_READ, _FENCED, "last[0] = fetch_add(address(n[0], 'rwu'), i32(1))", "race"),
+    Wrong("a histogram of each warp", "barrier_warp(0xffffffff)\n                B", "B", "race"),
+    Wrong("a histogram of each warp", "B[t] = S[t // 32, t % 4]", "B[t] = S[1 - t // 32, t % 4]", "race"),
+    Wrong("updates of two blocks", "barrier_grid()", "barrier_block()", "race"),
     Wrong("a store before updates", "barrier_block()\n                if t == 33", "if t == 33", "race"),
 ]
 
