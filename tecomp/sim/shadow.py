@@ -89,7 +89,7 @@ class GroupReads:
 
 
 class WarpReads:
-    """The reads of each element, those of each warp of the block apart."""
+    """The reads of each element, or its atomic updates, those of each warp of the block apart."""
 
     def __init__(self, size: int, warps: int) -> None:
         self.warps = warps
@@ -135,7 +135,8 @@ class Shadow:
     """The accesses of one memory: reads against writes, writes against both."""
 
     def __init__(self, size: int, lanes: int, number: Kind, reads: GroupReads | WarpReads | None) -> None:
-        self.writes, self.reads = Writes(size, lanes, number), reads
+        by_warp = WarpReads(size, lanes // WARP) if isinstance(reads, WarpReads) else None
+        self.writes, self.reads = Writes(size, lanes, number, by_warp), reads
         """`reads` are None where nothing that is read is written too."""
 
     def read(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> Conflict | None:
@@ -159,7 +160,7 @@ class Shadow:
             at, others, sites = self.reads.unordered(clock, x, threads)
             found = Conflict(at, "reads", others, sites) if len(at) else None
         if atomic:
-            self.writes.update(x, threads, epochs, site, open_)
+            self.writes.update(clock, x, threads, epochs, site, open_)
             return found
         twice = self.writes.put(x, threads, epochs, site)
         if found is None and len(twice):

@@ -22,8 +22,8 @@ _NONE: Final = np.zeros(0, np.int64)
 class Writes:
     """The last write of each element; `lanes` is how many numbers a block has, `number` their type."""
 
-    def __init__(self, size: int, lanes: int, number: Kind) -> None:
-        self.lanes = lanes
+    def __init__(self, size: int, lanes: int, number: Kind, by_warp: Any = None) -> None:
+        self.lanes, self.by_warp = lanes, by_warp
         self.thread = np.full(size, NOBODY, number)
         """Who wrote, NOBODY, MANY that update it atomically, or several of a block or a warp."""
         self.epoch = np.zeros(size, np.int32)
@@ -50,6 +50,7 @@ class Writes:
             same = who == _many(threads // self.lanes)
             before |= (who < 0) & (epochs < clock.grid_floor[threads - clock.origin])
             before |= same & clock.after_all(threads, epochs)
+            before |= same & self._after_warps(clock, x, threads)
             inside = _is_of_warp(who) & (_block_of(who, self.lanes) == threads // self.lanes)
             warps = np.where(inside, _warp_of(who) % (self.lanes // WARP), 0)
             before |= inside & clock.after_warp(threads, warps, epochs)
@@ -59,6 +60,13 @@ class Writes:
             done = np.flatnonzero(self.agent[x])
             before[done] = clock.after_agent(threads[done], who[done], epochs[done])
         return open_[~before]
+
+    def _after_warps(self, clock: Clock, x: Array, threads: Array) -> Array:
+        """Return whether all updates by the block come before, those of each warp apart."""
+        before = np.full(len(x), self.by_warp is not None)
+        if self.by_warp is not None:
+            before[self.by_warp.unordered(clock, x, threads)[0]] = False
+        return before
 
     def unordered_plain(self, clock: Clock, x: Array, threads: Array) -> Array:
         """Return the positions of updated elements that were written before the updates, and that write does not come
@@ -78,8 +86,10 @@ class Writes:
             self.atomic[x] = False
         return np.flatnonzero(self.thread[x] != threads)
 
-    def update(self, x: Array, threads: Array, epochs: Array, site: int, open_: Array) -> None:
+    def update(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int, open_: Array) -> None:
         """Note atomic updates; before those at the positions `open_` there were others that do not all come before."""
+        if self.by_warp is not None:
+            self.by_warp.put(clock, x, threads, epochs, site)
         if self.atomic is None or self.plain is None or self.updates is None:
             self.atomic = np.zeros(len(self.thread), np.bool_)
             self.plain = np.full((3, len(self.thread)), NOBODY, self.thread.dtype)

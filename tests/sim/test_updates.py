@@ -104,6 +104,28 @@ ROWS: dict[str, Row] = {
         lambda: [f32(2) + 1, zeros(2)],
         lambda a, _: zeros(2) + a.sum(),
     ),
+    "updates of some warps": Row(
+        """
+        def f(A: f32[96], B: out[f32[96]]) -> device:
+            with launch(threadIdx_x=96) as t:
+                S = alloc(f32[1], 'shared')
+                bar = alloc(u64[1], 'shared')
+                if t == 0:
+                    S[0] = 0.0
+                    mbarrier_init(address(bar[0], 'w'), 64)
+                barrier_block()
+                if t < 64:
+                    atomic_add(address(S[0], 'rwu'), A[t])
+                    mbarrier_arrive(address(bar[0], 'rw'))
+                    barrier_named(1, 64)
+                    B[t] = S[0]
+                else:
+                    mbarrier_wait(address(bar[0], 'rw'), 0)
+                    B[t] = S[0]
+        """,
+        lambda: [f32(96), zeros(96)],
+        lambda a, _: zeros(96) + a[:64].sum(),
+    ),
 }
 _LAST = "the last block sets the counter back"
 _READ = "the last block overwrites what all have read"
@@ -116,6 +138,8 @@ WRONG: list[Wrong] = [
     Wrong(_READ, _FENCED, "last[0] = fetch_add(address(n[0], 'rwu'), i32(1))", "race"),
     Wrong("a histogram of each warp", "barrier_warp(0xffffffff)\n                B", "B", "race"),
     Wrong("a histogram of each warp", "B[t] = S[t // 32, t % 4]", "B[t] = S[1 - t // 32, t % 4]", "race"),
+    Wrong("updates of some warps", "barrier_named(1, 64)", "pass", "race"),
+    Wrong("updates of some warps", "mbarrier_wait(address(bar[0], 'rw'), 0)", "pass", "race"),
     Wrong("updates of two blocks", "barrier_grid()", "barrier_block()", "race"),
     Wrong("a store before updates", "barrier_block()\n                if t == 33", "if t == 33", "race"),
 ]
