@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+WARP: Final = 32
 Key = tuple[Any, int]
 """A barrier in memory: a buffer, and which of all its elements."""
 
@@ -18,6 +19,8 @@ class Waiting(NamedTuple):
     what: Callable[[], str]
     site: Any
     gang: Any
+    kind: str = "deadlock"
+    """What it is called if that never comes."""
 
 
 class Meeting:
@@ -45,6 +48,27 @@ class Meeting:
         for one, _, lanes, waits in self.arrived:
             if waits:
                 clock.acquire(one.threads[lanes], row)
+
+
+class WarpMeeting(Meeting):
+    """Lanes of a warp that wait for each other, in different branches."""
+
+    def join(self, g: Any) -> None:
+        """Let all know what all did."""
+        order_lanes(g, np.concatenate([lanes for _, _, lanes, _ in self.arrived]))
+
+
+def order_lanes(g: Any, lanes: Any) -> None:
+    """Let lanes of warps know of each other."""
+    clock = g.run.clock
+    came = np.bincount(g.warp[lanes], minlength=len(clock.epoch) // WARP)
+    whole = came[g.warp[lanes]] == g.run.warp_threads[g.warp[lanes]]
+    if whole.any():
+        clock.warp_barrier(g.threads[lanes[whole]])
+    rest = lanes[~whole]
+    for warp in np.unique(g.warp[rest]):
+        threads = g.threads[rest[g.warp[rest] == warp]]
+        clock.acquire(threads, clock.released(threads))
 
 
 class BlockMeeting(Meeting):
@@ -170,6 +194,10 @@ class Meetings:
     def named(self, block: int, number: int) -> Meeting:
         """Return the barrier of that number of a block."""
         return self._of((int(block), number), Meeting, f"barrier {number}")
+
+    def warp(self, warp: int, members: int) -> Meeting:
+        """Return where the lanes of a warp meet that a mask names."""
+        return self._of(("warp", warp, members), WarpMeeting, "a barrier of the warp")
 
     def cluster(self, number: int) -> Meeting:
         """Return the barrier of a cluster of blocks."""

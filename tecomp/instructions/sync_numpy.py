@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .meeting import Waiting, mbarrier_at, meet
+from .meeting import Waiting, mbarrier_at, meet, order_lanes
 
 Waits = Generator[Any, None, None]
 WARP: Final = 32
@@ -40,48 +40,67 @@ def _diverges(g: Any, site: Any, lanes: Any, came: Any) -> None:
     g.run.report("divergence", "a barrier of the block diverges", because, site.stmt, len(absent))
 
 
-def barrier_warp(g: Any, site: Any, mask: Any, members: Any) -> None:
-    """The lanes that the mask names come together."""
-    lanes = together(g, site, mask, members)
-    g.run.tally("warp barrier", len(np.unique(g.warp[lanes])))
-    order_lanes(g, lanes)
+def barrier_warp(g: Any, site: Any, mask: Any, members: Any) -> Waits:
+    """The lanes that the mask names come together, each from wherever it is."""
+    active, bits, absent = _lanes(g, mask, members)
+    _check_named(g, site, active, bits)
+    g.run.tally("warp barrier", len(np.unique(g.warp[active])))
+    late = (absent.any(axis=1) & active).reshape(-1, WARP).any(axis=1)
+    order_lanes(g, np.flatnonzero(active & ~np.repeat(late, WARP)))
+    waits = [_part_comes(g, site, np.flatnonzero(active[part]) + part.start, bits, absent) for part in _slices(late)]
+    for waiting in [next(wait, None) for wait in waits]:
+        if waiting is not None:
+            yield waiting
 
 
-def order_lanes(g: Any, lanes: Any) -> None:
-    """Let lanes of warps know of each other."""
-    clock = g.run.clock
-    came = np.bincount(g.warp[lanes], minlength=len(clock.epoch) // WARP)
-    whole = came[g.warp[lanes]] == g.run.warp_threads[g.warp[lanes]]
-    if whole.any():
-        clock.warp_barrier(g.threads[lanes[whole]])
-    rest = lanes[~whole]
-    for warp in np.unique(g.warp[rest]):
-        threads = g.threads[rest[g.warp[rest] == warp]]
-        clock.acquire(threads, clock.released(threads))
+def _slices(warps: Any) -> list[slice]:
+    return [slice(warp * WARP, warp * WARP + WARP) for warp in np.flatnonzero(warps).tolist()]
 
 
-def together(g: Any, site: Any, mask: Any, members: Any) -> Any:
-    """Return the lanes that run an instruction for which those named by `members` must come; report those who do not.
+def _part_comes(g: Any, site: Any, lanes: Any, bits: Any, absent: Any) -> Waits:
+    """Some lanes of a warp come, and wait for those in other branches."""
+    members, first = int(bits[lanes[0]]), int(lanes[0]) // WARP * WARP
+    live = np.ones(WARP, np.bool_) if g.live is None else g.live[first : first + WARP]
+    expected = int((live & (members >> np.arange(WARP) & 1).astype(np.bool_)).sum())
+    missing = int(np.flatnonzero(absent[lanes[0]])[0])
+    because = f"thread ({g.name(int(lanes[0]))}) waits for lane {missing} of its warp, which does not come"
+    meeting = g.run.meetings.warp(int(g.warp[lanes[0]]), members)
+    for waiting in meet(g, site, lanes, meeting, len(lanes), expected, waits=True):
+        yield waiting._replace(kind="divergence", what=lambda: because)
 
-    Lanes that a block does not have need not.
+
+def _lanes(g: Any, mask: Any, members: Any) -> tuple[Any, Any, Any]:
+    """Return which lanes are here, whom each waits for as bits, and which of these are not: (threads, 32).
+
+    Lanes that a block does not have need not come.
     """
     active, live = np.zeros((2, g.size), np.bool_)
     active[g.lanes_of(mask)], live[g.lanes_of(g.live)] = True, True
     bits = np.broadcast_to(np.asarray(members), (g.size,)).astype(np.int64) & 0xFFFFFFFF
-    absentees = (live & ~active).reshape(-1, WARP)
     named = (bits[:, None] >> np.arange(WARP) & 1).astype(np.bool_)
-    groups = g.all_lanes // WARP
-    missing = (named & absentees[groups]).any(axis=1) & active
-    own = (bits >> (g.all_lanes % WARP) & 1).astype(np.bool_)
-    if missing.any():
-        lane = int(np.flatnonzero(missing)[0])
-        absent = int(np.flatnonzero(named[lane] & absentees[groups[lane]])[0])
-        because = f"thread ({g.name(lane)}) waits for lane {absent} of its warp, which does not come"
-        g.run.report("divergence", "an instruction of a warp diverges", because, site.stmt, int(missing.sum()))
-    if (active & ~own).any():
-        lane = int(np.flatnonzero(active & ~own)[0])
+    return active, bits, named & (live & ~active).reshape(-1, WARP)[g.all_lanes // WARP]
+
+
+def _check_named(g: Any, site: Any, active: Any, bits: Any) -> None:
+    """Report lanes that a mask of their own leaves out."""
+    left_out = np.flatnonzero(active & ((bits >> (g.all_lanes % WARP) & 1) == 0))
+    if len(left_out):
+        lane = int(left_out[0])
         because = f"thread ({g.name(lane)}) is lane {lane % WARP}, which the mask {int(bits[lane]):#x} does not name"
         g.run.report("divergence", "an instruction of a warp that its mask leaves out", because, site.stmt)
+
+
+def together(g: Any, site: Any, mask: Any, members: Any) -> Any:
+    """Return the lanes that run an instruction for which those that `members` name must come; report who does not."""
+    active, bits, absent = _lanes(g, mask, members)
+    missing = absent.any(axis=1) & active
+    if missing.any():
+        lane = int(np.flatnonzero(missing)[0])
+        because = (
+            f"thread ({g.name(lane)}) waits for lane {int(absent[lane].argmax())} of its warp, which does not come"
+        )
+        g.run.report("divergence", "an instruction of a warp diverges", because, site.stmt, int(missing.sum()))
+    _check_named(g, site, active, bits)
     return np.flatnonzero(active)
 
 
@@ -220,15 +239,16 @@ SYNC_NUMPY: Final[dict[str, Callable[..., Any]]] = {
 """What each does."""
 WAITING: Final = frozenset(
     (
-        *("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster"),
+        *("barrier_block", "barrier_grid", "barrier_named", "barrier_named_arrive", "barrier_cluster", "barrier_warp"),
         *("mbarrier_arrive", "mbarrier_arrive_expect_tx", "mbarrier_wait", "registers_increase"),
     )
 )
 """Those whose meaning is a generator."""
 BETWEEN_WARPS: Final = frozenset(
     (
-        *("barrier_named", "barrier_named_arrive", "barrier_cluster", "mbarrier_wait", "mbarrier_arrive"),
-        *("bulk_load", "registers_increase"),
+        *("barrier_named", "barrier_named_arrive", "barrier_cluster", "registers_increase"),
+        *("mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "mbarrier_wait", "cp_async_mbarrier_arrive"),
+        *("bulk_load", "tensor_load_1d", "tensor_load_2d", "tensor_load_3d"),
     )
 )
 """Those by which warps wait for each other, and not all of a block together."""

@@ -143,15 +143,20 @@ class Clock:
         ]
         return np.array(known, np.int64) >= counts
 
-    def after_warp(self, threads: Array, warps: Array, epochs: Array) -> Array:
-        """Return whether all that the lanes of `warps`, numbered in the block, did up to `epochs` comes before."""
+    def late_lanes(self, threads: Array, warps: Array, epochs: Array, masks: Array) -> Array:
+        """Return which of the lanes that `masks` name, of `warps` of the block, may have come up to `epochs` later than
+        what `threads` do now: (threads, 32)."""
         own = threads - self.origin
-        before = epochs < np.maximum(self.grid_floor[own], self.block_floor[own])
-        before |= (threads % self.lanes // WARP == warps) & (epochs < self.warp_floor[own])
-        if self.known is not None and not before.all():
-            lanes = warps[:, None] * WARP + np.arange(WARP)
-            before |= epochs < self.known[own[:, None], lanes].min(axis=1)
-        return before
+        mine = threads % self.lanes // WARP == warps
+        floor = np.maximum(self.grid_floor[own], self.block_floor[own])
+        floor = np.where(mine, np.maximum(floor, self.warp_floor[own]), floor)
+        open_ = epochs >= floor
+        lanes = np.arange(WARP)
+        late = (masks[:, None] >> lanes.astype(np.uint32) & 1).astype(np.bool_) & open_[:, None]
+        late &= ~(mine[:, None] & (threads[:, None] % WARP == lanes))
+        if self.known is not None and late.any():
+            late &= epochs[:, None] >= self.known[own[:, None], warps[:, None] * WARP + lanes]
+        return late
 
     def block_barrier(self, threads: Array) -> None:
         """All threads of some blocks have met."""

@@ -29,6 +29,7 @@ from .expressions import ExprSource, Slots
 from .gang import Gang
 from .instructions import BETWEEN_WARPS, WAITING, meaning
 from .registers import Registers
+from .side_by_side import side_by_side
 from .site import Sites
 from .values import Mask, both
 from .work import turn
@@ -142,11 +143,13 @@ class Program:
                 step.run(g, going)
 
         def waiting(g: Gang, mask: Mask) -> Iterator[Any]:
+            started: list[Any] = []
             for step, going in sides(g, mask):
                 if step.waits:
-                    yield from step.run(g, going)
+                    started.append(step.run(g, going))
                 else:
                     step.run(g, going)
+            yield from side_by_side(g, started)
 
         waits = then.waits or otherwise.waits
         return Step(waits, waiting if waits else plain)

@@ -106,19 +106,11 @@ class Run:
         gangs = [self.gang(np.arange(first, first + size)) for first in range(0, total, size)]
         gangs = [gang for gang in gangs if gang.live is None or gang.live.any()]
         try:
-            if self.apart:
-                in_turns(self, [(gang, self._steps(gang)) for gang in gangs])
-            else:
-                self._together(gangs[0])
+            in_turns(self, [(gang, self._steps(gang)) for gang in gangs])
         finally:  # gangs and what they have begun refer to each other: memories should not wait for a collection
             self._memories.clear()
             for gang in gangs:
                 gang.forget()
-
-    def _together(self, gang: Gang) -> None:
-        for _ in self._steps(gang):
-            pass
-        ended(gang)
 
     def _steps(self, gang: Gang) -> Any:
         step = self.program.body

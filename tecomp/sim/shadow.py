@@ -95,20 +95,18 @@ class WarpReads:
         self.warps = warps
         self.latest = np.zeros(size, np.int32)
         self.epoch = np.zeros(size * warps, np.int32)
-        self.lane = np.zeros(size * warps, np.int8)
-        """A lane that read, and another one, the same where there is none."""
-        self.other = np.zeros(size * warps, np.int8)
+        self.lanes = np.zeros(size * warps, np.uint32)
+        """A bit for each lane that read."""
         self.site = np.zeros(size * warps, np.int32)
 
     def put(self, clock: Clock, x: Array, threads: Array, epochs: Array, site: int) -> None:
-        """Note reads."""
+        """Note reads; what comes before all of them is forgotten."""
         place = x * self.warps + threads % clock.lanes // WARP
-        lane = (threads % WARP).astype(np.int8)
         alone = self.epoch[place] < clock.warp_floor[threads - clock.origin]
-        self.lane[place] = np.where(alone, lane, self.lane[place])
-        self.other[place[alone]] = self.lane[place[alone]]
-        more = np.flatnonzero(self.lane[place] != lane)
-        self.other[place[more]] = lane[more]
+        kept = self.lanes[place[~alone]]
+        self.lanes[place[alone]] = 0
+        self.lanes[place[~alone]] = kept
+        np.bitwise_or.at(self.lanes, place, np.uint32(1) << (threads % WARP).astype(np.uint32))
         self.site[place] = site
         np.maximum.at(self.epoch, place, epochs)
         np.maximum.at(self.latest, x, epochs)
@@ -121,21 +119,19 @@ class WarpReads:
             return _NONE, _NONE, _NONE
         at, warp = (part.ravel() for part in np.meshgrid(open_, np.arange(self.warps), indexing="ij"))
         place = x[at] * self.warps + warp
-        epoch, who = self.epoch[place], threads[at]
-        lane, other = self.lane[place], self.other[place]
-        first = who // clock.lanes * clock.lanes + warp * WARP
-        single = (lane == other) & clock.ordered(who, first + lane, epoch)
-        bad = np.flatnonzero(~(clock.after_warp(who, warp, epoch) | single))
+        late = clock.late_lanes(threads[at], warp, self.epoch[place], self.lanes[place])
+        bad = np.flatnonzero(late.any(axis=1))
         chosen = bad[np.unique(at[bad], return_index=True)[1]]
-        reader = first[chosen] + np.where(first[chosen] + lane[chosen] == who[chosen], other[chosen], lane[chosen])
-        return at[chosen], reader, self.site[place[chosen]]
+        first = threads[at[chosen]] // clock.lanes * clock.lanes + warp[chosen] * WARP
+        return at[chosen], first + late[chosen].argmax(axis=1), self.site[place[chosen]]
 
 
 class Shadow:
     """The accesses of one memory: reads against writes, writes against both."""
 
     def __init__(self, size: int, lanes: int, number: Kind, reads: GroupReads | WarpReads | None) -> None:
-        by_warp = WarpReads(size, lanes // WARP) if isinstance(reads, WarpReads) else None
+        apart = isinstance(reads, WarpReads) or (reads is not None and reads.by_warp is not None)
+        by_warp = WarpReads(size, lanes // WARP) if apart else None
         self.writes, self.reads = Writes(size, lanes, number, by_warp), reads
         """`reads` are None where nothing that is read is written too."""
 

@@ -19,6 +19,9 @@ MANY: Final = -2
 _NONE: Final = np.zeros(0, np.int64)
 
 
+ALL_LANES: Final = 0xFFFFFFFF
+
+
 class Writes:
     """The last write of each element; `lanes` is how many numbers a block has, `number` their type."""
 
@@ -53,7 +56,8 @@ class Writes:
             before |= same & self._after_warps(clock, x, threads)
             inside = _is_of_warp(who) & (_block_of(who, self.lanes) == threads // self.lanes)
             warps = np.where(inside, _warp_of(who) % (self.lanes // WARP), 0)
-            before |= inside & clock.after_warp(threads, warps, epochs)
+            everyone = np.full(len(warps), ALL_LANES, np.uint32)
+            before |= inside & ~clock.late_lanes(threads, warps, epochs, everyone).any(axis=1)
         if self.updates is not None and self.atomic is not None and clock.heard:
             before |= clock.after_updates(threads, id(self), x, self.updates[x]) & self.atomic[x]
         if self.agent is not None and self.agent[x].any():

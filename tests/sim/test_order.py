@@ -148,3 +148,88 @@ def test_each_block_of_a_cluster_has_barriers_of_its_own() -> None:
     want = f32(256).reshape(4, 64)[:, ::-1] + np.array([[0], [1], [0], [1]], np.float32)
     for seed in range(3):
         np.testing.assert_array_equal(left(text, f32(256), zeros(256), seed=seed)[1], want.ravel())
+
+
+SIDES = """
+def f(A: f32[32], B: out[f32[32]]) -> device:
+    with launch(threadIdx_x=32) as t:
+        S = alloc(f32[32], 'shared')
+        bar = alloc(u64[1], 'shared')
+        if t == 0:
+            mbarrier_init(address(bar[0], 'w'), 31)
+        barrier_warp(-1)
+        S[t] = A[t]
+        if t == 0:
+            mbarrier_wait(address(bar[0], 'rw'), 0)
+            B[0] = S[31]
+        else:
+            B[t] = A[t]
+            ARRIVE
+"""
+MEETING = """
+def f(A: f32[32], B: out[f32[32]]) -> device:
+    with launch(threadIdx_x=32) as t:
+        S = alloc(f32[32], 'shared')
+        if t < 16:
+            S[t] = A[t]
+            FIRST
+            B[t] = S[31 - t]
+        else:
+            S[t] = A[t] + 1.0
+            SECOND
+            B[t] = S[31 - t]
+"""
+ALL = "barrier_warp(-1)"
+
+
+@pytest.mark.parametrize("warps", ["", "apart"])
+@pytest.mark.parametrize("seed", range(3))
+def test_lanes_in_different_branches_may_wait_for_each_other(seed: int, warps: str) -> None:
+    right = SIDES.replace("ARRIVE", "mbarrier_arrive(address(bar[0], 'rw'))")
+    np.testing.assert_array_equal(left(right, f32(32), zeros(32), seed=seed, warps="")[1], np.r_[31, f32(32)[1:]])
+    want = np.r_[f32(32)[:15:-1] + 1, f32(32)[15::-1]]
+    found = left(MEETING.replace("FIRST", ALL).replace("SECOND", ALL), f32(32), zeros(32), seed=seed, warps=warps)
+    np.testing.assert_array_equal(found[1], want)
+
+
+def test_lanes_that_do_not_come_are_told() -> None:
+    found = fault(SIDES.replace("ARRIVE", "pass"), f32(32), zeros(32))
+    assert found.kind == "deadlock" and "31 of 31 arrivals" in said(found)
+    for first, second in ((ALL, "pass"), ("pass", ALL), ("barrier_warp(65535)", ALL)):
+        text = MEETING.replace("FIRST", first).replace("SECOND", second)
+        assert fault(text, f32(32), zeros(32)).kind in ("divergence", "race")
+
+
+def test_reads_of_part_of_a_warp() -> None:
+    text = """
+    def f(B: out[f32[32]]) -> device:
+        with launch(threadIdx_x=32) as t:
+            S = alloc(f32[1], 'shared')
+            if t == 0:
+                S[0] = 1.0
+            barrier_warp(-1)
+            if t < READERS:
+                B[t] = S[0]
+            if t < 16:
+                barrier_warp(65535)
+            if t == 3:
+                S[0] = 2.0
+    """
+    assert left(text.replace("READERS", "16"), zeros(32))[0].sum() == 16
+    message = said(fault(text.replace("READERS", "17"), zeros(32)))
+    assert "thread (threadIdx.x=3) writes it, thread (threadIdx.x=16) reads it" in message
+
+
+def test_updates_of_global_memory_by_some_warps() -> None:
+    text = """
+    def f(A: f32[64], B: out[f32[2]]) -> device:
+        with launch(threadIdx_x=96) as t:
+            if t < 64:
+                atomic_add(address(B[0], 'rwu'), A[t])
+            if t < COUNT:
+                barrier_named(1, COUNT)
+            if t == 40:
+                B[1] = B[0]
+    """
+    assert (left(text.replace("COUNT", "64"), f32(64), zeros(2))[1] == f32(64).sum()).all()
+    assert fault(text.replace("COUNT", "32"), f32(64), zeros(2)).kind == "race"
