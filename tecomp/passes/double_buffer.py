@@ -88,7 +88,7 @@ class _Doubled:
         return in_order(in_copy(stmt, self.copies, simplify(make.floormod(make.sub(iteration, self.loop.min), TWO))))
 
     def fill_too(self) -> None:
-        """Add to what is filled ahead the memory of this loop of which that is made."""
+        """Add to what is filled ahead the memory of this loop of which that is made, and what is filled with it."""
         written, own = stored(Seq(self.steps)), {alloc.buffer for alloc in self.allocs}
         count = 0
         while count < len(self.filled):
@@ -100,14 +100,17 @@ class _Doubled:
                 if other is not None:
                     because = f"it is made of '{other.name}', which that loop writes, too late for the next iteration"
                     raise self.refusal(because, f"no double_buffer, or '{other.name}' computed outside of the loop")
-                self.filled |= made_of
+                self.filled |= made_of | ((stored(step) & own) - allocated(step) if filled else set[Buffer]())
 
     def check(self, ahead: list[Stmt], rest: list[Stmt]) -> None:
         """Raise ScheduleError where what is filled ahead must hold the present iteration's values too, or cannot be
         filled before the rest of an iteration."""
-        shared = _first((self.filled - set(self.copies)) & loaded(Seq(tuple(rest))))
+        before, behind = Seq(tuple(ahead)), Seq(tuple(rest))
+        once = self.filled | stored(before) - allocated(before)
+        shared = _first((once - set(self.copies)) & (loaded(behind) | stored(behind)))
         if shared is not None:
-            because = f"it is made of '{shared.name}', of which that loop needs the present iteration's values too"
+            how = "made of" if shared in loaded(before) else "filled with"
+            because = f"it is {how} '{shared.name}', of which that loop needs the present iteration's values too"
             raise self.refusal(because, f"s[{shared.name}].double_buffer() too")
         parts = [part for buffer in self.filled for part in (*buffer.shape, *(buffer.strides or ()))]
         if any(uses(part, {self.loop.var}) for part in parts):

@@ -161,6 +161,34 @@ def f(A: f32[n], C: out[f32[n]]):
         "it is made of 'T', of which that loop needs the present iteration's values too",
         "s[T].double_buffer() too",
     ),
+    "filled with what others need now": (
+        """
+def f(A: f32[n], C: out[f32[n]]):
+    for k in range(n):
+        T = alloc(f32[1])
+        S = alloc(f32[1], copies=2)
+        for i in range(1):
+            T[i] = A[k]
+            S[i] = A[k] + 1.0
+        C[k] = S[0] + T[0]
+""",
+        "it is filled with 'T', of which that loop needs the present iteration's values too",
+        "s[T].double_buffer() too",
+    ),
+    "filled with memory around the loop": (
+        """
+def f(A: f32[n], C: out[f32[n]]):
+    T = alloc(f32[1])
+    for k in range(n):
+        S = alloc(f32[1], copies=2)
+        for i in range(1):
+            T[i] = A[k]
+            S[i] = A[k] + 1.0
+        C[k] = S[0] + T[0]
+""",
+        "it is filled with 'T', of which that loop needs the present iteration's values too",
+        "s[T].double_buffer() too",
+    ),
     "calls in another order": (
         """
 def f(A: f32[n], C: out[f32[n]]):
