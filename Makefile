@@ -30,7 +30,7 @@ gpu-fuzz: $(READY) ## random programs under random schedules on a GPU, a sample 
 	$(PYTHON) -m tests.differential.gpu_fuzz $(SEEDS) --jobs 4 --racecheck 32
 
 gpu-agree: $(READY) ## the simulator beside a GPU: results of every GPU test, compute-sanitizer's reports, Nsight's counters
-	$(PYTEST) -m gpu --beside-simulator
+	$(PYTEST) -m gpu --beside-simulator tests tests/instructions/gpu_matrix.py
 	$(PYTHON) -m tests.sim.agreement --jobs 8
 	$(PYTHON) -m tests.sim.counters
 

@@ -129,10 +129,8 @@ def _compare(what: str, simulated: np.ndarray, real: np.ndarray, near: bool) -> 
     if name in TOLERANCE:
         simulated, real = simulated.astype(np.float64), real.astype(np.float64)
     if near and name in TOLERANCE:
-        largest = np.abs(real[np.isfinite(real)]).max(
-            initial=1
-        )  # of sums, what is left of terms as large as others are
-        near_zero = TOLERANCE[name] * largest
+        # A sum may be near zero whose terms are as large as other results: what is left of them is their rounding.
+        near_zero = TOLERANCE[name] * np.abs(real[np.isfinite(real)]).max(initial=0)
         np.testing.assert_allclose(simulated, real, rtol=TOLERANCE[name], atol=near_zero, err_msg=what)
         return
     np.testing.assert_array_equal(simulated, real, err_msg=what)

@@ -117,19 +117,18 @@ def _update_own(g: Any, at: Any, name: str, value: Any, mask: Any) -> Any:
 
 
 def _order_matters(g: Any, site: Any, at: Any, found: Any) -> None:
-    """Report floats that several threads add to, where asked: the sum is rounded in another order each time."""
-    if not g.run.options.deterministic or not at.memory.buffer.dtype.is_float:
+    """Report floats that several threads add to in no order, where asked: each order rounds the sum otherwise."""
+    memory, shadow = at.memory, at.memory.shadow
+    if not g.run.options.deterministic or not memory.buffer.dtype.is_float or shadow is None or not len(found.x):
         return
-    if not hasattr(at.memory, "adders"):
-        at.memory.adders = {}
-    for x, lane in zip(found.x.tolist(), found.lane.tolist(), strict=True):
-        thread = int(g.threads[lane])
-        if at.memory.adders.setdefault(x, thread) != thread:
-            because = (
-                f"thread ({g.name(lane)}) and another update it, and their order decides how the result is rounded"
-            )
-            g.run.report("atomic", f"'{at.memory.place(x)}' is not deterministic", because, site.stmt)
-            return
+    threads = g.threads[found.lane]
+    _, inverse, counts = np.unique(found.x, return_inverse=True, return_counts=True)
+    open_ = counts[inverse] > 1
+    open_[shadow.writes.unordered(g.run.clock, found.x, threads)] = True
+    if open_.any():
+        first = int(np.flatnonzero(open_)[0])
+        because = f"thread ({g.name(int(found.lane[first]))}) and another update it, and each order rounds otherwise"
+        g.run.report("atomic", f"'{memory.place(int(found.x[first]))}' is not deterministic", because, site.stmt)
 
 
 def fetch_add(g: Any, site: Any, mask: Any, at: Any, value: Any) -> Any:

@@ -29,6 +29,8 @@ class Ticker:
 
     def __init__(self) -> None:
         self.now = 0
+        self.steps = 0
+        """How many statements, and launches, have run."""
 
     def tick(self) -> int:
         """Return the next epoch."""

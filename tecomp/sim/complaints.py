@@ -16,7 +16,8 @@ from .values import Array
 def outside(g: Any, site: Site, memory: Memory, flat: Array, lane: Array, bad: Array, verb: str) -> None:
     """Report elements that a memory does not have."""
     at = int(np.flatnonzero(bad)[0])
-    what = f"'{memory.buffer.name}' is accessed at element {int(flat[at])}, outside its {memory.count}"
+    where = f"element {int(flat[at])}, outside its {memory.count}"
+    what = f"'{memory.named(int(flat[at]))}' is accessed: {where}"
     shape = ", ".join(map(str, memory.shape()))
     because = f"thread ({g.name(lane[at])}) {verb} it; the shape is [{shape}]"
     g.run.report("bounds", what, because, site.stmt, int(bad.sum()))

@@ -16,11 +16,11 @@ KINDS: Final = {
     "async": "a wait for the asynchronous operation, before what it touches is used",
     "bounds": "indices inside, or a guard around the access",
     "misaligned": "an address that is a multiple of what the instruction moves",
-    "divergence": "the barrier outside the condition, so that all threads come to it",
+    "divergence": "the instruction outside the condition, so that all threads that must come to it do",
     "undefined": "operands for which the operation is defined",
     "uninitialised": "a store before it",
     "deadlock": "an arrival for each wait: counts, bytes and phases that agree",
-    "limit": "a larger bound, tecomp.sim.options(steps=...), if the program does end",
+    "limit": "a larger bound, tecomp.sim.options(steps=...), if the program does end, or fewer blocks: blocks=...",
     "atomic": "integers, or a reduction whose order is fixed",
 }
 """Every kind of fault, with what would be right. A cause stands before what it may bring about."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ def generate(func: Func, target: Target) -> Simulated:
     return artifact
 
 
+@functools.lru_cache(maxsize=16)
 def programs(func: Func, target: Target) -> dict[str, Program]:
     """Return the kernels of a function, by name, ready to run."""
     host = HostPrinter(func, target)
@@ -143,7 +145,9 @@ class SimFunction:
                 memory.marks = None  # what a Python function does with it is not known
             self._functions[name](*(memories.array(arg) if isinstance(arg, tuple) else arg for arg in operands))
 
-        given = [call] * bool(self._functions) + [_tensor_map] * ("tensor_map" in self._artifact.host)
+        given = [call] * bool(self._functions) + [_tensor_map] * any(
+            "tensor_map" in info["arguments"] for info in self._artifact.kernels
+        )
         self._host(launch, alloc, *given, *passed)
 
     def _check_launch(self, name: str, grid: Any, block: Any) -> None:

@@ -62,6 +62,9 @@ class Program:
         self.read = {node.buffer for node in nodes if isinstance(node, E.Load)} | addressed(launch.body, "r")
         self.written = {node.buffer for node in nodes if isinstance(node, Store)} | addressed(launch.body, "w")
         self.shared = [node.buffer for node in nodes if isinstance(node, Alloc) and node.buffer.is_shared]
+        counted = {arg.buffer for node in nodes if _counts(node) for arg in node.args if _is_barrier(arg)}
+        self.barriers = sum(elements(buffer) for buffer in counted)
+        """How many barriers in memory a block has at most."""
         self.aligns = box_alignments(launch.body)
         """What shared memory begins at a multiple of, where that is more than its own alignment."""
         self.body = self.block(launch.body)
@@ -232,6 +235,15 @@ def _statements(root: Stmt) -> Iterator[Stmt]:
         if type(stmt) not in _COMPILE:
             raise InternalError(f"a {type(stmt).__name__} in a kernel", "no pass should leave one", ir=repr(stmt))
         yield stmt
+
+
+def _counts(node: Any) -> bool:
+    return isinstance(node, E.Call) and node.name in BETWEEN_WARPS
+
+
+def _is_barrier(arg: E.Expr) -> bool:
+    """Return whether an operand is the address of a barrier in memory."""
+    return isinstance(arg, E.Address) and arg.buffer.is_shared and arg.buffer.dtype == "uint64"
 
 
 def _layout(args: tuple[E.Expr, ...]) -> tuple[E.Expr, ...]:

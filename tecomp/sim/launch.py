@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import UserError
 from ..ir.evaluate import evaluate
 from ..ir.expr import Var
-from ..ir.stmt import Buffer
+from ..ir.stmt import Buffer, Stmt
 from .clock import Ticker
 from .faults import Fault, SimulationFault, Stopped
 from .flags import Flags
@@ -35,7 +35,6 @@ class Launch:
             program.slots[var]: var.dtype.numpy for _, var in program.launch.threads if isinstance(var, Var)
         }
         self.faults: list[Fault] = []
-        self.steps = 0
         self.flags = Flags()
 
     def pass_arguments(self, operands: Mapping[Buffer | Var, Any]) -> None:
@@ -68,6 +67,9 @@ class Launch:
             )
         apart = self.options.warps == APART or self.program.between_warps
         try:
+            ticker.steps += 1
+            if ticker.steps > self.options.steps:
+                self.too_long(self.program.launch)
             with np.errstate(all="ignore"):
                 for numbers in self._groups(apart):
                     if self.counters is not None:
@@ -104,6 +106,12 @@ class Launch:
             raise UserError(f"tecomp.sim.options(blocks={chosen!r})", because, "numbers from 0 on, less than that")
         for number in sorted(numbers):
             yield range(number, min(number + size, total))
+
+    def too_long(self, stmt: Stmt) -> None:
+        """Report a program that has run as many statements as it may, and stop it."""
+        because = "so many statements, each by many threads at once, and launches may run in a call"
+        self.report(Fault("limit", f"no end after {self.options.steps} steps", because, stmt))
+        raise Stopped
 
     def report(self, fault: Fault) -> None:
         """Note a fault; the first of its kind at a statement counts."""

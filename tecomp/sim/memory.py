@@ -22,7 +22,7 @@ from .values import Array
 
 GLOBAL, BLOCK, WARPS = "global", "block", "warp"
 """Who has an instance of a memory."""
-MOST: Final = 1 << 24
+MOST: Final = 1 << 28
 """Elements times warps for which the reads of global memory are kept apart."""
 
 
@@ -57,8 +57,12 @@ class Memory:
         self.shadow = Shadow(size, shape.lanes, shape.number, reads)
 
     def place(self, x: int) -> str:
-        """Return how a program names an element: A[3, 5]."""
-        offset, shape, steps = x % max(self.count, 1), self.shape(), self.steps()
+        """Return how a program names an element of an instance: A[3, 5]."""
+        return self.named(x % max(self.count, 1))
+
+    def named(self, offset: int) -> str:
+        """Return how a program names what lies so many elements from the first one, also outside."""
+        shape, steps = self.shape(), self.steps()
         if not shape:
             return self.buffer.name
         found = [0] * len(shape)

@@ -13,8 +13,7 @@ from ..instructions.register_pool import RegisterPool
 from ..ir.matrix import is_fragment
 from ..ir.stmt import CLUSTER, Buffer, Stmt
 from .clock import WARP, Array, Clock
-from .count import Counters
-from .faults import Fault, Stopped
+from .faults import Fault
 from .flight import Flights
 from .gang import Gang
 from .kernel import Program
@@ -37,8 +36,7 @@ class Run:
         self.sites = self.program.sites.all
         self.blocks, self.lanes, self.block_threads = len(numbers), self.shape.lanes, self.shape.threads
         self.watches = self.options.sanitize
-        barriers = sum(max(self._count(buffer), 1) for buffer in self.program.shared if buffer.dtype == "uint64")
-        agents = barriers * self.blocks if apart else 0
+        agents = self.program.barriers * self.blocks if apart else 0
         self.clock = Clock(self.ticker, launch.start, numbers.start, self.blocks, self.lanes, agents)
         self.meetings, self.flights = Meetings(self), Flights(self)
         self.flags, self.registers = launch.flags, RegisterPool(self.block_threads)
@@ -48,10 +46,6 @@ class Run:
         self.warp_threads = self.live_lane.reshape(-1, WARP).sum(axis=1)
         self._end = 0
         self._ended = np.zeros(self.blocks, np.int64)
-
-    @staticmethod
-    def _count(buffer: Buffer) -> int:
-        return int(np.prod([getattr(extent, "value", 1) for extent in buffer.shape], dtype=np.int64))
 
     def live_threads(self, block: int | None = None) -> int:
         """Return how many threads of a block, or of all, have not ended."""
@@ -120,12 +114,10 @@ class Run:
             step.run(gang, gang.live)
 
     def step(self, stmt: Stmt) -> None:
-        """Count a statement; stop a program that does not end."""
-        self.launch.steps += 1
-        if self.launch.steps > self.options.steps:
-            because = f"it has run {self.options.steps} statements, each by many threads at once"
-            self.report("limit", "the program does not end", because, stmt)
-            raise Stopped
+        """Count a statement; stop a program that does not come to its end."""
+        self.ticker.steps += 1
+        if self.ticker.steps > self.options.steps:
+            self.launch.too_long(stmt)
 
     def report(self, kind: str, what: str, because: str, stmt: Stmt | None, times: int = 1) -> None:
         """Note a fault; the first of its kind at a statement counts."""
@@ -176,6 +168,3 @@ class Run:
         """Count a read in which all threads ask for one element."""
         if self.counters is not None:
             self.counters.access(g, site, memory, g.located(site, memory, index, mask, "reads"), False, "load")
-
-
-__all__ = ["Counters", "Run", "Shape"]

@@ -2,7 +2,7 @@
 
 A Shadow keeps for each element its last write (thread, epoch, statement) and its reads. An access that is ordered after
 the last one takes its place; one that is not is a race, or, of two reads, both are remembered as a group: of one
-thread, of a warp, of a block, of the grid. SharedShadow keeps the reads of each warp apart, so that a producer that
+thread, of a warp, of a block, of the grid. WarpReads keeps the reads of each warp apart, so that a producer that
 waits for some warps is told from one that waits for none.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .clock import WARP, Clock
-from .writes import NOBODY, Kind, Writes
+from .writes import MANY, NOBODY, Kind, Writes
 
 Array = np.ndarray[Any, Any]
 NO_ONE, THREAD, WHOLE_WARP, BLOCK, GRID = range(5)
@@ -76,16 +76,20 @@ class GroupReads:
         """Return the positions whose reads do not all come before, with one reader of each, and where it read."""
         open_ = np.flatnonzero(~self._before(clock, x, threads))
         if self.by_warp is None or not len(open_):
-            return open_, self.thread[x[open_]], self.site[x[open_]]
+            return open_, self._others(x[open_], threads[open_]), self.site[x[open_]]
         block = threads[open_] // clock.lanes
         inside = (self.level[x[open_]] <= BLOCK) & (self.thread[x[open_]] // clock.lanes == block)
         rest = open_[~inside]
         at, readers, sites = self.by_warp.unordered(clock, x[open_[inside]], threads[open_[inside]])
         return (
             np.concatenate([rest, open_[inside][at]]),
-            np.concatenate([self.thread[x[rest]], readers]),
+            np.concatenate([self._others(x[rest], threads[rest]), readers]),
             np.concatenate([self.site[x[rest]], sites]),
         )
+
+    def _others(self, x: Array, threads: Array) -> Array:
+        """Return a reader of each element; MANY where the one that is remembered is the thread itself."""
+        return np.where(self.thread[x] == threads, MANY, self.thread[x])
 
 
 class WarpReads:

@@ -115,15 +115,15 @@ CASES: dict[str, tuple[str, Callable[[], list[Any]], str]] = {
     ),
     "a barrier that some threads do not come to": (
         """
-        def f(B: out[f32[4]]) -> device:
+        def f(B: out[f32[8]]) -> device:
             with launch(blockIdx_x=2, threadIdx_x=64) as (b, t):
                 if t < 32 * b + 32:
                     barrier_block()
                 if t < 4:
-                    B[t] = 0.0
+                    B[b * 4 + t] = 0.0
         """,
-        lambda: [f32(4)],
-        "race",
+        lambda: [f32(8)],
+        "divergence",
     ),
     "two threads write one element": (
         """
@@ -203,6 +203,31 @@ CASES: dict[str, tuple[str, Callable[[], list[Any]], str]] = {
         lambda: [f32(64), f32(64)],
         "deadlock",
     ),
+    "a copy that nobody waits for": (
+        """
+        def f(A: f32[64], B: out[f32[64]]) -> device:
+            with launch(threadIdx_x=64) as t:
+                S = alloc(f32[64], 'shared')
+                cp_async(address(S[t], 'w'), address(A[t], 'r'), 4)
+                cp_async_commit()
+                B[t] = S[t]
+        """,
+        lambda: [f32(64), f32(64)],
+        "async",
+    ),
+    "a copy to where it may not begin": (
+        """
+        def f(A: f32[64], B: out[f32[64]]) -> device:
+            with launch(threadIdx_x=8) as t:
+                S = alloc(f32[64], 'shared')
+                cp_async(address(S[t * 6], 'w'), address(A[t * 4], 'r'), 16)
+                cp_async_commit()
+                cp_async_wait(0)
+                B[t] = S[t * 6]
+        """,
+        lambda: [f32(64), f32(64)],
+        "misaligned",
+    ),
     "a program that does not end": (
         """
         def f(count: i32, B: out[f32[4]]) -> device:
@@ -236,17 +261,36 @@ def test_the_first_kinds_are_causes() -> None:
     assert list(sim.faults.KINDS)[:2] == ["race", "async"]
 
 
-def test_what_is_atomic_may_depend_on_its_order() -> None:
-    """Only when asked: sums of floats that several threads update."""
+def test_what_is_atomic_may_depend_on_its_order(golden: Golden) -> None:
+    """Only when asked, and where no barrier orders it: sums of floats that several threads update."""
     text = """
-    def f(A: f32[64], B: rw[f32[1]]) -> device:
+    def f(A: f32[64], B: out[f32[1]]) -> device:
         with launch(threadIdx_x=64) as t:
-            atomic_add(address(B[0], 'rwu'), A[t])
-    """.replace("rw[f32[1]]", "out[f32[1]]")
+            if t < COUNT:
+                atomic_add(address(B[0], 'rwu'), A[t])
+            barrier_block()
+            if t == 63:
+                atomic_add(address(B[0], 'rwu'), A[t])
+    """
     total = np.zeros(1, np.float32)
-    built(text)(f32(64), total)
+    built(text.replace("COUNT", "63"))(f32(64), total)
     assert total[0] == f32(64).sum()
-    assert fault(text, f32(64), total, deterministic=True).kind == "atomic"
+    with sim.options(deterministic=True):
+        built(text.replace("COUNT", "1"))(f32(64), total)
+    golden(said(fault(text.replace("COUNT", "63"), f32(64), total, deterministic=True)))
+
+
+def test_steps_are_those_of_a_call() -> None:
+    """Launches that the host makes count too."""
+    text = """
+    def f(n: i32, B: out[f32[4]]) -> device:
+        for i in range(index(n)):
+            with launch(threadIdx_x=4) as t:
+                B[t] = 0.0
+    """
+    assert fault(text, 3000, f32(4), steps=1000).kind == "limit"
+    with sim.options(steps=6000):
+        built(text)(3000, f32(4))
 
 
 def test_expressions_that_nobody_asks_for_do_nothing() -> None:

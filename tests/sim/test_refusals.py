@@ -309,8 +309,8 @@ def test_what_does_not_end() -> None:
                 for i in range(index(n)):
                     B[t] = B[t] + 1.0
     """
-    assert fault(text, 100, zeros(4), steps=200).kind == "limit"
-    sim.simulate(built(text), 100, zeros(4), steps=201)
+    assert fault(text, 100, zeros(4), steps=201).kind == "limit"
+    sim.simulate(built(text), 100, zeros(4), steps=202)
 
 
 def test_a_module_is_pickled() -> None:
