@@ -31,7 +31,7 @@ class Options:
     blocks: int | Sequence[int] | None = None
     """Only so many blocks of each launch, evenly spread, or those of these numbers; None is all."""
     steps: int = MOST_STEPS
-    """How many statements may run, each by many threads at once, before the program counts as endless."""
+    """How many statements, each by many threads at once, and launches may run in a call: it is a fault to need more."""
     threads: int = MOST_THREADS
     """How many threads run in step at most."""
     faults: int = MOST_FAULTS

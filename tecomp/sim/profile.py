@@ -89,6 +89,10 @@ def profile(
             others would have written is then missing in the results
     show    whether to print
 
+    It counts, and does not look for races: `simulate` does. SimulationFault for other faults of the program,
+    ArgumentError for arguments that do not fit, UserError for a GPU that the table has not, UserTypeError for what is
+    no such module.
+
     Counts of requests, sectors, wavefronts, flops, barriers and matrix instructions are exact where all blocks run;
     instructions by class are of the program as printed; times are estimates.
     """

@@ -7,16 +7,21 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
+from tecomp.codegen import cuda_atomic
 from tecomp.codegen.cuda import printed
 from tecomp.codegen.cuda_instruction import has
 from tecomp.errors import InternalError, UnsupportedError
 from tecomp.instructions import MATRIX_ROWS, ROWS
+from tecomp.instructions.exchange_numpy import ATOMICS_NUMPY
+from tecomp.instructions.matrix_numpy import WMMA_NUMPY
 from tecomp.ir import parse, verify
 from tecomp.ir import text as text_of
+from tecomp.ir.atomic import ATOMICS
 from tecomp.ir.foreign import gives_nothing, is_opaque
 from tecomp.ir.func import Func
 from tecomp.ir.instruction import INSTRUCTIONS, signature_of
 from tecomp.ir.interpret import interpret
+from tecomp.ir.matrix import MATRIX_CALLS
 from tecomp.ir.visit import walk
 from tecomp.target import Target
 from tests.codegen.cuda_programs import ARCHS, compiles, flat
@@ -34,6 +39,11 @@ def test_each_instruction_has_a_row_and_each_row_an_instruction() -> None:
     assert not ROWS.keys() & MATRIX_ROWS.keys()
     assert {row.kind for row in ROWS.values()} == KINDS
     assert all(name == row.name for name, row in ROWS.items())
+
+
+def test_updates_and_fragments_have_meanings_beside_their_texts_in_codegen() -> None:
+    assert ATOMICS_NUMPY.keys() == ATOMICS.keys() == cuda_atomic.JOINS.keys()
+    assert WMMA_NUMPY.keys() == MATRIX_CALLS.keys()
 
 
 def test_each_row_says_what_it_is_in_cuda_and_what_it_does() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +27,11 @@ from tests.programs.subject import PROGRAMS
 
 from .corpus.pipelines import CASES as PIPELINES
 from .matrix_kernels import GEMM, STORED, WGMMA, kernel
+from .test_barriers import ROWS as BARRIERS
+from .test_mbarriers import ROWS as MBARRIERS
 
 MATRIX_KERNELS = {"products of a warp": GEMM, "products of a warpgroup": WGMMA, "products stored by boxes": STORED}
+TABLES = (BARRIERS, MBARRIERS)
 ORDERING = (
     *("barrier", "fence", "mbarrier", "cp_async_commit", "cp_async_wait", "cp_async_mbarrier"),
     *("bulk_commit", "bulk_wait", "wgmma_fence", "wgmma_commit", "wgmma_wait"),
@@ -99,6 +103,12 @@ def kernels() -> Iterator[Kernel]:
     for name, text in MATRIX_KERNELS.items():
         module = tecomp.build(parse(kernel(text, 64, 64, 128)), target=SIMULATOR)
         yield Kernel(name, module.ir, module, lambda text=text: _factors(text))
+
+
+    for table in TABLES:
+        for name, row in table.items():
+            module = tecomp.build(parse(dedent(row.text)), target=SIMULATOR)
+            yield Kernel(name, module.ir, module, lambda row=row: list(row.arrays()))
 
 
 def _factors(text: str) -> list[Any]:
