@@ -138,7 +138,8 @@ def library(name: str) -> Any:
         legal = "pip install cupy-cuda13x (or cupy-cuda12x)"
         raise LaunchError(f"{name} cannot run here", f"CuPy cannot be imported: {error}", legal) from error
     except RuntimeError as error:  # CuPy's CUDARuntimeError
-        raise LaunchError(f"{name} cannot run here", f"there is no usable CUDA device: {error}") from error
+        because, legal = f"there is no usable CUDA device: {error}", 'target="cuda-sim", which needs none'
+        raise LaunchError(f"{name} cannot run here", because, legal) from error
 
 
 def exchanged(cupy: Any, arg: Any) -> Any:

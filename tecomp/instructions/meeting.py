@@ -33,6 +33,10 @@ class Meeting:
         self.expected = 0
         self.arrived: list[tuple[Any, Any, Any, bool]] = []
 
+    def words(self) -> str:
+        """Return in words what is waited for."""
+        return f"{self.name}, to which {self.came} of {self.expected} threads have come"
+
     def settle(self, g: Any) -> None:
         """End the round if all have come: those that wait learn what those that came know."""
         if self.came < self.expected or not self.arrived:
@@ -115,7 +119,7 @@ def meet(
     this = meeting.rounds
     meeting.settle(g)
     if waits and meeting.rounds == this:
-        yield Waiting(lambda: meeting.rounds != this, lambda: f"{meeting.name}, {expected} threads", site, g)
+        yield Waiting(lambda: meeting.rounds != this, meeting.words, site, g)
 
 
 class MBarrier:
@@ -176,7 +180,8 @@ class MBarrier:
 
     def missing(self, parity: int) -> str:
         """Return in words what the present phase waits for."""
-        return f"{self.name}, phase of parity {parity}: {self.pending} of {self.count} arrivals, {self.bytes} bytes"
+        arrivals = f"{self.pending} of {self.count} arrivals"
+        return f"{self.name}, phase of parity {parity}: {arrivals} and {self.bytes} bytes are missing"
 
 
 class Meetings:

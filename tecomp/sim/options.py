@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..errors import UserError
 
 TOGETHER, APART = "together", "apart"
-MOST_STEPS: Final = 20_000_000
+MOST_STEPS: Final = 2_000_000
 MOST_THREADS: Final = 1 << 16
 MOST_FAULTS: Final = 8
 
@@ -79,7 +79,11 @@ def _fault(name: str, value: Any) -> tuple[str, str] | None:
     if name == "blocks":
         listed = isinstance(value, (list, tuple, range)) and len(value) and all(_is_at_least(0, one) for one in value)
         fits = value is None or listed or _is_at_least(1, value)
-        return None if fits else ("it says which blocks run", "a number of blocks, a list of their numbers, None")
+        return (
+            None
+            if fits
+            else ("it says which blocks run", "a number of blocks, 1 or more; a list of their numbers; None")
+        )
     least = 0 if name == "seed" else 1
     return None if _is_at_least(least, value) else (f"it is an integer of {least} or more", "")
 

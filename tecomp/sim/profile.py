@@ -51,7 +51,7 @@ class KernelProfile:
         return getattr(self.counts, name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """What `profile` found; str() is a table."""
 
@@ -68,6 +68,9 @@ class Profile:
 
     def __str__(self) -> str:
         return "\n".join(rows(self))
+
+    def __repr__(self) -> str:
+        return f"<Profile of {self.name} on {self.gpu.name}>"
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the roofline of the GPU, the kernels under it, into a file where `path` names one; return the figure.

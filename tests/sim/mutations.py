@@ -104,7 +104,6 @@ def kernels() -> Iterator[Kernel]:
         module = tecomp.build(parse(kernel(text, 64, 64, 128)), target=SIMULATOR)
         yield Kernel(name, module.ir, module, lambda text=text: _factors(text))
 
-
     for table in TABLES:
         for name, row in table.items():
             module = tecomp.build(parse(dedent(row.text)), target=SIMULATOR)

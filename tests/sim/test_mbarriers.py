@@ -194,7 +194,7 @@ def test_it_is_reported(wrong: Wrong) -> None:
 def test_what_a_phase_waits_for_is_told() -> None:
     text = ROWS["bytes and arrivals"].text
     found = fault(text.replace("'w'), 33)", "'w'), 34)"), f32(4, 64), zeros(64))
-    assert "bar[0], phase of parity 0: 1 of 34 arrivals, 0 bytes" in said(found)
+    assert "bar[0], phase of parity 0: 1 of 34 arrivals and 0 bytes" in said(found)
 
 
 def test_an_arrival_too_many_is_told_with_its_statement() -> None:

@@ -126,7 +126,7 @@ def test_warps_that_wait_for_one_thing_are_told_together() -> None:
                 B[t] = 0.0
     """
     message = said(fault(text, zeros(4)))
-    assert message.count("barrier 1, 256 threads") == 1
+    assert message.count("barrier 1, to which 224 of 256 threads have come") == 1
     assert "7 warps wait for what does not come" in message and "and others wait for" in message
 
 
