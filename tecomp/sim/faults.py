@@ -20,7 +20,7 @@ KINDS: Final = {
     "undefined": "operands for which the operation is defined",
     "uninitialised": "a store before it",
     "deadlock": "an arrival for each wait: counts, bytes and phases that agree",
-    "limit": "a loop that ends; of a program that does, a larger bound, tecomp.sim.options(steps=...), or fewer blocks=...",
+    "limit": "a loop that ends; of a program that does, a larger bound, sim.options(steps=...), or fewer blocks=...",
     "atomic": "integers, or a reduction whose order is fixed",
 }
 """Every kind of fault, with what would be right. A cause stands before what it may bring about."""
