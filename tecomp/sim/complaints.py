@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .located import Located
-from .memory import Memory
+from .memory import GLOBAL, Memory
 from .shadow import Conflict
 from .site import Site
 from .values import Array
+
+BETWEEN_BLOCKS: Final = "an atomic update, a launch for each of the two, or barrier_grid between them"
+"""What orders what two blocks do."""
 
 
 def outside(g: Any, site: Site, memory: Memory, flat: Array, lane: Array, bad: Array, verb: str) -> None:
@@ -52,7 +55,9 @@ def race(g: Any, site: Site, memory: Memory, found: Located, conflict: Conflict,
     where = "" if earlier.loc is None or earlier is site.stmt else f" at {earlier.loc}"
     because = f"thread ({g.name(lane)}) {verb} it, {other} {conflict.verb} it{where}, and nothing orders the two"
     what = f"race on '{memory.place(x)}' in {memory.buffer.scope} memory"
-    g.run.report("race", what, because, site.stmt, len(conflict.at))
+    who = int(conflict.others[0])
+    apart = memory.owner == GLOBAL and who >= 0 and who // g.run.lanes != int(g.threads[lane]) // g.run.lanes
+    g.run.report("race", what, because, site.stmt, len(conflict.at), BETWEEN_BLOCKS if apart else "")
 
 
 def misaligned(g: Any, site: Site, memory: Memory, found: Located, index: Any, verb: str) -> None:

@@ -39,6 +39,8 @@ class Fault(NamedTuple):
     """The statement that was running."""
     times: int = 1
     """In how many threads it happened at once."""
+    legal: str = ""
+    """What would be right, where that is not what it is for all of its kind."""
 
     @property
     def location(self) -> Location | None:
@@ -61,7 +63,7 @@ class SimulationFault(TecompError, RuntimeError):
         super().__init__(
             f"{kernel}: {first.what}",
             because="\n           ".join([first.because, *more]),
-            legal=KINDS[first.kind],
+            legal=first.legal or KINDS[first.kind],
             ir="" if first.stmt is None else headline(first.stmt, Level.FLAT),
             location=first.location,
         )

@@ -119,9 +119,9 @@ class Run:
         if self.ticker.steps > self.options.steps:
             self.launch.too_long(stmt)
 
-    def report(self, kind: str, what: str, because: str, stmt: Stmt | None, times: int = 1) -> None:
+    def report(self, kind: str, what: str, because: str, stmt: Stmt | None, times: int = 1, legal: str = "") -> None:
         """Note a fault; the first of its kind at a statement counts."""
-        self.launch.report(Fault(kind, what, because, stmt, times))
+        self.launch.report(Fault(kind, what, because, stmt, times, legal))
 
     def thread_name(self, number: int) -> str:
         """Return the indices of a thread, as a launch names them."""

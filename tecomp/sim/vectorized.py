@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 
 from ..dtype import FLOAT32, DType
-from ..errors import UnsupportedError
 from ..instructions.maths import MATHS
 from ..ir import expr as E
 
@@ -21,14 +20,11 @@ def vectorized(name: str, node: E.Call) -> Callable[..., Any]:
     dtype = node.args[0].dtype.element if node.args else result
     if name == "reinterpret":
         return lambda a: np.asarray(a).view(result.numpy)[()]
+    integers, floats = operation.integers, operation.floats
     if not dtype.is_float:
-        meaning = operation.integers
-        if meaning is None:
-            raise UnsupportedError(f"{name} of {dtype} on cuda-sim", "CUDA C++ has no such function", "a cast")
-        return lambda *args: np.asarray(meaning(dtype, *args)).astype(result.numpy)[()]
-    floats = operation.floats
-    if floats is None:
-        raise UnsupportedError(f"{name} of {dtype} on cuda-sim", "CUDA C++ has no such function", "a cast")
+        assert integers is not None, "the printer refuses what CUDA C++ has not"
+        return lambda *args: np.asarray(integers(dtype, *args)).astype(result.numpy)[()]
+    assert floats is not None, "the printer refuses what CUDA C++ has not"
     if dtype in _SMALL and not operation.own_type:
         return _rounded(floats, result)
     return lambda *args: np.asarray(floats(*args)).astype(result.numpy, copy=False)[()]

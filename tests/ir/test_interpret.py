@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tecomp.dtype import FLOAT32, INDEX
-from tecomp.errors import InternalError, UserError
+from tecomp.errors import InternalError, UnsupportedError, UserError
 from tecomp.ir import expr as E
 from tecomp.ir import make as M
 from tecomp.ir.evaluate import ExecutionError
@@ -343,3 +343,23 @@ def test_a_hundred_thousand_elements_are_quick() -> None:
     ready(X, Y)
     assert time.process_time() - start < 1.0
     assert np.array_equal(Y, X * np.float32(2) + X)
+
+
+def test_clusters_are_for_the_simulator(refused: Any) -> None:
+    func = parse("""
+def f(B: out[f32[4]]) -> device:
+    with launch(blockIdx_x=4, cluster_x=2) as (b, r):
+        B[b] = f32(r)
+""")
+    with refused(
+        UnsupportedError,
+        """
+        a cluster in the interpreter
+          --> test_interpret.py:LINE
+           |     interpret(func, np.zeros(4, np.float32))
+           |     ^
+          because: blocks run one after the other there, and those of a cluster together
+          legal: target="cuda-sim"
+        """,
+    ):
+        interpret(func, np.zeros(4, np.float32))

@@ -348,3 +348,25 @@ def test_a_module_shows_its_sources_and_takes_its_time(tmp_path: Path) -> None:
         module.get_source("asm")
     assert module.time_evaluator("double", tecomp.cpu(0), number=2)(f32(4, 4), zeros(4, 4)).mean > 0
     assert repr(module) == "<Module double for cuda-sim -arch=sm_90a>"
+
+
+def test_a_statement_that_the_simulator_does_not_know(refused: Any) -> None:
+    text = """
+    def f(B: out[f32[4]]) -> device:
+        with launch(threadIdx_x=4) as t:
+            call_extern[i32]('mystery', address(B, 'rw'))
+    """
+    with refused(
+        UnsupportedError,
+        """
+        mystery on cuda-sim
+          --> kernels.py:LINE
+           |     return tecomp.build(parse(dedent(text)), target=target)
+           |     ^
+          because: the simulator does not know what this function does
+          legal: target="cuda"
+          in:
+            call_extern[i32]('mystery', address(B, 'rw', i32(0)))
+        """,
+    ):
+        built(text)

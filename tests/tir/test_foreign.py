@@ -152,3 +152,10 @@ def test_a_function_alone_has_its_own_name() -> None:
         assert FUNCTIONS["tests_alone"] is tests_alone
     finally:
         del FUNCTIONS["tests_alone"]
+
+
+def test_an_instruction_that_there_is_not_says_what_serves() -> None:
+    with pytest.raises(UserError) as caught:
+        tir.call_intrin("int32", "tir.mma_fill", 1)
+    assert (caught.value.asked, caught.value.because) == ("tir.call_intrin 'tir.mma_fill'", "there is none")
+    assert "loop" in caught.value.legal
