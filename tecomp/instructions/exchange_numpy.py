@@ -9,14 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from .sync_numpy import together
+from .updates import UPDATES
 
 WARP: Final = 32
-_JOINS: Final[dict[str, Any]] = {
-    "atomic_add": np.add,
-    "atomic_mul": np.multiply,
-    "atomic_min": np.minimum,
-    "atomic_max": np.maximum,
-}
 
 
 def _source(own: Any, name: str, operand: Any) -> Any:
@@ -104,7 +99,7 @@ def atomic(name: str) -> Callable[..., None]:
         if name in ("atomic_add", "atomic_mul"):
             _order_matters(g, site, at, found)
         order = g.run.random.permutation(len(x))
-        _JOINS[name].at(data, x[order], more[order])
+        UPDATES[name].numpy.at(data, x[order], more[order])
 
     return run
 
@@ -112,7 +107,7 @@ def atomic(name: str) -> Callable[..., None]:
 def _update_own(g: Any, at: Any, name: str, value: Any, mask: Any) -> Any:
     """Update registers, which no other thread has; return what was there before."""
     old = g.load(at.site, at.offset, mask)
-    g.store(at.site, at.offset, _JOINS[name](old, np.asarray(value).astype(old.dtype)), mask)
+    g.store(at.site, at.offset, UPDATES[name].numpy(old, np.asarray(value).astype(old.dtype)), mask)
     return old
 
 
@@ -160,5 +155,5 @@ EXCHANGE_NUMPY: Final[dict[str, Callable[..., Any]]] = {
     "fetch_add": fetch_add,
 }
 """What each does."""
-ATOMICS_NUMPY: Final[dict[str, Callable[..., Any]]] = {name: atomic(name) for name in _JOINS}
+ATOMICS_NUMPY: Final[dict[str, Callable[..., Any]]] = {name: atomic(name) for name in UPDATES}
 """What updates do that give nothing."""

@@ -7,13 +7,13 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from tecomp.codegen import cuda_atomic
 from tecomp.codegen.cuda import printed
 from tecomp.codegen.cuda_instruction import has
 from tecomp.errors import InternalError, UnsupportedError
 from tecomp.instructions import MATRIX_ROWS, ROWS
 from tecomp.instructions.exchange_numpy import ATOMICS_NUMPY
 from tecomp.instructions.matrix_numpy import WMMA_NUMPY
+from tecomp.instructions.updates import UPDATES
 from tecomp.ir import parse, verify
 from tecomp.ir import text as text_of
 from tecomp.ir.atomic import ATOMICS
@@ -41,8 +41,9 @@ def test_each_instruction_has_a_row_and_each_row_an_instruction() -> None:
     assert all(name == row.name for name, row in ROWS.items())
 
 
-def test_updates_and_fragments_have_meanings_beside_their_texts_in_codegen() -> None:
-    assert ATOMICS_NUMPY.keys() == ATOMICS.keys() == cuda_atomic.JOINS.keys()
+def test_each_update_says_both_too_and_fragments_have_a_meaning_each() -> None:
+    assert ATOMICS_NUMPY.keys() == ATOMICS.keys() == UPDATES.keys()
+    assert all(row.cuda and callable(row.numpy) for row in UPDATES.values())
     assert WMMA_NUMPY.keys() == MATRIX_CALLS.keys()
 
 
