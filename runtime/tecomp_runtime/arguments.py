@@ -70,7 +70,7 @@ class Arguments:
     def _check_addresses(self, values: list[Any], known: _Known, args: tuple[Any, ...]) -> None:
         for at, align in self._aligned:
             if values[at] % align:
-                self._refuse_alignment(at, values[at])
+                self._refuse_alignment(at, f"its address is {values[at]:#x}")
         self._check_shared_memory(values, known, args)
 
     def _check_shared_memory(self, values: list[Any], known: _Known, args: tuple[Any, ...]) -> None:
@@ -113,13 +113,13 @@ class Arguments:
         legal = "cupy.asarray(x), which copies it there" if copies else self.text
         raise ArgumentError(f"argument {param.name}: expected an array {where[self.device]}", because, legal)
 
-    def _refuse_alignment(self, at: int, pointer: int) -> None:
+    def _refuse_alignment(self, at: int, because: str) -> None:
         param = self._params[at]
         assert isinstance(param, BufferParameter)
         if param.align > param.item:
             raise NotCompact((param.name,))
         asked = f"argument {param.name}: needs {param.align}-byte alignment"
-        raise ArgumentError(asked, f"its address is {pointer:#x}", self.text)
+        raise ArgumentError(asked, because, self.text)
 
     def _check_shared(self, output: int, other: int, args: tuple[Any, ...]) -> None:
         if shares(args[output], args[other]):

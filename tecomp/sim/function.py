@@ -79,7 +79,7 @@ class _Arguments(Arguments):
         ]
         for at, align in self._aligned:
             if placed[at] % align:
-                self._refuse_alignment(at, placed[at])
+                self._refuse_alignment(at, f"it lies {placed[at]} bytes behind the start of the memory it is a part of")
         super()._check_shared_memory(values, known, args)
 
 

@@ -8,7 +8,7 @@ import pytest
 import tecomp
 from tecomp import te
 from tecomp.errors import ScheduleError
-from tests.cases.places import Program
+from tests.cases.places import ON_CUDA, Program
 
 DATA = np.random.default_rng(0)
 
@@ -27,7 +27,7 @@ def joined_then_stored(n, m, threads, dom=None):
     return s, A, B, thread.var
 
 
-@pytest.mark.parametrize("where", ["interpreter", "device", "nvrtc", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("where", ["interpreter", *ON_CUDA])
 @pytest.mark.parametrize("dom", [None, (0, 8)])
 @pytest.mark.parametrize("last", [False, True])
 def test_one_of_the_threads_of_a_producer_stores(where, dom, last):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tecomp.errors import TecompError
-from tests.cases.places import Program
+from tests.cases.places import ON_CUDA, Program
 
 HERE = Path(__file__).parent
 Ready = Callable[[Any, list[Any]], Program]
@@ -25,7 +25,7 @@ def cpu(request: pytest.FixtureRequest) -> Ready:
     return partial(Program, request.param)
 
 
-@pytest.fixture(params=["device", "nvrtc", "simulator", "apart", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=ON_CUDA)
 def cuda(request: pytest.FixtureRequest) -> Ready:
     """Return `cuda(schedule, args)`: a Program as CUDA."""
     return partial(Program, request.param)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tecomp
 from tecomp import sim
@@ -24,6 +25,8 @@ from tests.differential.guards import GUARD, Guarded
 
 CUDA = "cuda -arch=sm_90a"
 SIMULATOR = "cuda-sim -arch=sm_90a"
+ON_CUDA = ["device", "nvrtc", "simulator", "apart", pytest.param("gpu", marks=pytest.mark.gpu)]
+"""The places of a schedule whose loops are bound to blocks and threads."""
 
 
 class Program:
@@ -131,7 +134,6 @@ class GpuArray:
         self.__cuda_array_interface__ = {
             "version": 3, "shape": like.shape, "typestr": typestr, "data": (words.data.ptr + GUARD, False),
         }  # fmt: skip
-
 
     def on_host(self) -> np.ndarray:
         """Return a copy in the host's memory."""

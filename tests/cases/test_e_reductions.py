@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tecomp import te
-from tests.cases.places import Program
+from tests.cases.places import ON_CUDA, Program
 from tests.cases.tiling import around
 
 DATA = np.random.default_rng(0)
@@ -15,7 +15,7 @@ WHOLE = 100
 """Up to this, sums of small integers are exact in every type."""
 
 
-@pytest.fixture(params=["interpreter", "device", "nvrtc", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=["interpreter", *ON_CUDA])
 def threads(request):
     """Return `threads(schedule, args)`: a Program of loops, of kernels interpreted, as CUDA text, on a GPU."""
     return lambda schedule, args: Program(request.param, schedule, args)

@@ -9,17 +9,25 @@ import tecomp
 from tecomp import te
 from tecomp.target import CUDA_LIMITS, Target
 from tecomp_runtime import ArgumentError, LaunchError
-from tests.cases.places import CUDA
+from tests.cases.places import CUDA, SIMULATOR, Program
 from tests.cases.tiling import around, bound
 
 DATA = np.random.default_rng(0)
+made = pytest.mark.parametrize("target", [CUDA, SIMULATOR])
+"""What makes kernels: of a program it says the same in each."""
+called = pytest.mark.parametrize("target", ["llvm", SIMULATOR])
+"""What takes arrays of NumPy: of a call it says the same in each."""
 
 
-def doubled(n=128, dtype="float32", lanes=4):
+def doubled(n=128, dtype="float32", target="llvm"):
+    """Vectors of four of them, and where it is CUDA a thread for each vector."""
     x = te.placeholder((n,), dtype, name="x")
     y = te.compute((n,), lambda i: x[i] * 2, name="y")
     s = te.create_schedule(y.op)
-    s[y].vectorize(s[y].split(y.op.axis[0], lanes)[1])
+    outer, inner = s[y].split(y.op.axis[0], 4)
+    s[y].vectorize(inner)
+    if target != "llvm":
+        bound(s, y, 8, outer)
     return s, [x, y]
 
 
@@ -44,32 +52,34 @@ WRONG = {
 }  # fmt: skip
 
 
+@called
 @pytest.mark.parametrize("what", WRONG)
-def test_an_array_that_does_not_fit(what):
+def test_an_array_that_does_not_fit(what, target):
     """TL#1011: an array of another rank was taken."""
     given, result, said = WRONG[what]
-    s, args = doubled()
+    module = tecomp.build(*doubled(target=target), target=target)
     with pytest.raises(ArgumentError) as caught:
-        tecomp.build(s, args)(given(), result())
+        module(given(), result())
     assert str(caught.value) == f"{said}\n  legal: main(x: float32[128], y: float32[128])"
 
 
-def test_sizes_that_disagree():
-    s, args = doubled(te.var("n"))
+@called
+def test_sizes_that_disagree(target):
+    module = tecomp.build(*doubled(te.var("n"), target=target), target=target)
     with pytest.raises(ArgumentError) as caught:
-        tecomp.build(s, args)(np.zeros(5, "f"), np.zeros(4, "f"))
+        module(np.zeros(5, "f"), np.zeros(4, "f"))
     assert str(caught.value) == (
         "argument y: expected extent of dimension 0 to be n = 5, got 4\n  because: n is 5\n"
         "  legal: main(x: float32[n], y: float32[n])"
     )
 
 
+@called
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
 @pytest.mark.parametrize("shift", [0, 1, 2, 3])
-def test_arrays_that_start_between_vectors(dtype, shift):
+def test_arrays_that_start_between_vectors(dtype, shift, target):
     """pytorch/tvm#80, tvm PR 12586: x[1:] of an aligned array, and every other start."""
-    s, args = doubled(te.var("n"), dtype)
-    module = tecomp.build(s, args)
+    module = tecomp.build(*doubled(te.var("n"), dtype, target), target=target)
     for n in around(4):
         base, out = DATA.integers(-9, 9, n + shift).astype(dtype), np.zeros(n + shift + 1, dtype)
         module(base[shift:], out[shift : shift + n])
@@ -77,25 +87,31 @@ def test_arrays_that_start_between_vectors(dtype, shift):
         assert not out[:shift].any() and not out[shift + n :].any()
 
 
+@called
 @pytest.mark.parametrize("shift", [1, 2, 3])
-def test_bytes_that_start_between_elements(shift):
+def test_bytes_that_start_between_elements(shift, target):
     """An address that is no multiple of the element is refused or right, never a fault."""
-    s, args = doubled()
+    module = tecomp.build(*doubled(target=target), target=target)
     x = np.zeros(129 * 4, "uint8")[shift : shift + 512].view("float32")
     with pytest.raises(ArgumentError) as caught:
-        tecomp.build(s, args)(x, np.zeros(128, "f"))
+        module(x, np.zeros(128, "f"))
+    where = {
+        "llvm": f"its address is {x.ctypes.data:#x}",
+        SIMULATOR: f"it lies {shift} bytes behind the start of the memory it is a part of",
+    }
     assert str(caught.value) == (
-        f"argument x: needs 4-byte alignment\n  because: its address is {x.ctypes.data:#x}\n"
+        f"argument x: needs 4-byte alignment\n  because: {where[target]}\n"
         "  legal: main(x: float32[128], y: float32[128])"
     )
 
 
-def test_an_output_in_the_memory_of_an_input():
-    s, args = doubled()
+@called
+def test_an_output_in_the_memory_of_an_input(target):
+    module = tecomp.build(*doubled(target=target), target=target)
     x = np.zeros(192, "f")
     for y in (x[:128], x[64:]):
         with pytest.raises(ArgumentError) as caught:
-            tecomp.build(s, args)(x[:128], y)
+            module(x[:128], y)
         assert str(caught.value) == (
             "argument y: shares memory with argument x\n"
             "  because: an output is written while the other arguments are in use\n"
@@ -103,10 +119,10 @@ def test_an_output_in_the_memory_of_an_input():
         )
 
 
+@called
 @pytest.mark.parametrize("step", [-1, 2, 3])
-def test_arrays_with_steps(step):
-    s, args = doubled(te.var("n"))
-    module = tecomp.build(s, args)
+def test_arrays_with_steps(step, target):
+    module = tecomp.build(*doubled(te.var("n"), target=target), target=target)
     for n in around(4):
         base = DATA.integers(-9, 9, n * abs(step)).astype("float32")[::step]
         out = np.zeros(2 * n, "f")
@@ -124,18 +140,23 @@ NUMBERS = {
 }
 
 
+@pytest.mark.parametrize("where", ["llvm", "interpreter", "simulator"])
 @pytest.mark.parametrize("dtype", NUMBERS)
-def test_scalars_of_every_kind(cpu, dtype):
+def test_scalars_of_every_kind(where, dtype):
     """cupy#6940: a Python float was read as zero where a float32 was declared."""
     a = te.var("a", dtype)
     y = te.compute((3,), lambda i: a if dtype != "bool" else te.Select(a, 1, 2), name="y")
-    program = cpu(te.create_schedule(y.op), [a, y])
+    s = te.create_schedule(y.op)
+    if where == "simulator":
+        bound(s, y, 2)
+    program = Program(where, s, [a, y])
     for value in NUMBERS[dtype]:
         one = np.array(value).astype(dtype)
         want = np.full(3, one) if dtype != "bool" else np.full(3, 1 if one else 2, "int32")
         program({a: value}, {y: want})
 
 
+@called
 @pytest.mark.parametrize(
     ("dtype", "value", "said"),
     [
@@ -144,16 +165,21 @@ def test_scalars_of_every_kind(cpu, dtype):
         ("float32", "1", "argument a: expected a number for float32, got '1'\n  because: its type is str"),
     ],
 )
-def test_scalars_that_do_not_fit(dtype, value, said):
+def test_scalars_that_do_not_fit(dtype, value, said, target):
     a = te.var("a", dtype)
     y = te.compute((3,), lambda i: a, name="y")
+    s = te.create_schedule(y.op)
+    if target != "llvm":
+        bound(s, y, 2)
+    module = tecomp.build(s, [a, y], target=target)
     with pytest.raises(ArgumentError) as caught:
-        tecomp.build(te.create_schedule(y.op), [a, y])(value, np.zeros(3, dtype))
+        module(value, np.zeros(3, dtype))
     assert str(caught.value) == f"{said}\n  legal: main(a: {dtype}, y: {dtype}[3])"
 
 
+@made
 @pytest.mark.parametrize("call", ["build", "lower"])
-def test_a_stage_without_threads(refused, call):
+def test_a_stage_without_threads(refused, call, target):
     """tvm#410, #18350, #19548."""
     A = te.placeholder((8,), name="A")
     C = te.compute((8,), lambda i: A[i] + 1, name="C")
@@ -163,10 +189,11 @@ def test_a_stage_without_threads(refused, call):
           because: all work of a CUDA program is done by kernels
           legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body
         """):
-        getattr(tecomp, call)(s, [A, C], target=CUDA)
+        getattr(tecomp, call)(s, [A, C], target=target)
 
 
-def test_one_stage_of_two_without_threads(refused):
+@made
+def test_one_stage_of_two_without_threads(refused, target):
     A = te.placeholder((8,), name="A")
     B = te.compute((8,), lambda i: A[i] + 1, name="B")
     C = te.compute((8,), lambda i: B[i] * 2, name="C")
@@ -177,7 +204,7 @@ def test_one_stage_of_two_without_threads(refused):
           because: all work of a CUDA program is done by kernels
           legal: s[stage].bind(axis, te.thread_axis('blockIdx.x')), compute_at inside a bound stage, threads in a body
         """):
-        tecomp.build(s, [A, C], target=CUDA)
+        tecomp.build(s, [A, C], target=target)
 
 
 def many(count):
@@ -194,18 +221,20 @@ def test_kernels_of_many_inputs():
     assert tecomp.build(s, [*inputs, C], target=CUDA).artifact.binary
 
 
-def test_kernels_of_too_many_inputs(refused):
+@made
+def test_kernels_of_too_many_inputs(refused, target):
     s, inputs, C = many(4200)
     with refused("""
         4201 arguments of main_C
           because: they are 33608 bytes, and a launch passes at most 32764
           legal: compute_root for some stages, so that each kernel reads fewer tensors
         """):
-        tecomp.build(s, [*inputs, C], target=CUDA)
+        tecomp.build(s, [*inputs, C], target=target)
 
 
+@made
 @pytest.mark.parametrize("threads", [1025, 2048, 1 << 20])
-def test_too_many_threads(refused, threads):
+def test_too_many_threads(refused, threads, target):
     """TL#2633."""
     A = te.placeholder((threads,), name="A")
     C = te.compute((threads,), lambda i: A[i] + 1, name="C")
@@ -216,7 +245,7 @@ def test_too_many_threads(refused, threads):
           because: sm_90a has at most 1024
           legal: split the loop further before it is bound
         """):
-        tecomp.build(s, [A, C], target=CUDA)
+        tecomp.build(s, [A, C], target=target)
 
 
 @pytest.mark.parametrize("threads", [0, -1])
@@ -256,25 +285,27 @@ def test_shared_memory_up_to_the_limit(cuda, kib):
     cuda(s, [A, C])({A: a}, {C: (a[::-1] + 1) * 2})
 
 
+@pytest.mark.parametrize("kind", ["cuda", "cuda-sim"])
 @pytest.mark.parametrize(("arch", "most"), [("sm_80", 163), ("sm_89", 99), ("sm_90a", 227)])
-def test_more_shared_memory_than_there_is(refused, arch, most):
+def test_more_shared_memory_than_there_is(refused, arch, most, kind):
     s, A, C = in_shared(most + 1)
     with refused(f"""
         {most * 1024 + 1024} bytes of shared memory in main_C
           because: a block has at most {most * 1024} on {arch} (P {most * 1024 + 1024})
           legal: smaller tiles
         """):
-        tecomp.build(s, [A, C], target=f"cuda -arch={arch}")
+        tecomp.build(s, [A, C], target=f"{kind} -arch={arch}")
 
 
-def test_an_architecture_that_is_not_known(refused):
+@pytest.mark.parametrize("kind", ["cuda", "cuda-sim"])
+def test_an_architecture_that_is_not_known(refused, kind):
     s, args = doubled()
     with refused(f"""
-        unknown target 'cuda -arch=sm_12'
+        unknown target '{kind} -arch=sm_12'
           because: there is no architecture 'sm_12'
           legal: {", ".join(CUDA_LIMITS)}
         """):
-        tecomp.build(s, args, target="cuda -arch=sm_12")
+        tecomp.build(s, args, target=f"{kind} -arch=sm_12")
 
 
 def test_a_call_without_a_gpu():
@@ -288,10 +319,10 @@ def test_a_call_without_a_gpu():
         module(np.zeros(8, "f"), np.zeros(8, "f"))
 
 
-def test_one_build_serves_every_size():
+@called
+def test_one_build_serves_every_size(target):
     """TL#1934: rebuilt for each value although the size was symbolic."""
-    s, args = doubled(te.var("n"))
-    module = tecomp.build(s, args)
+    module = tecomp.build(*doubled(te.var("n"), target=target), target=target)
     source = module.source
     for n in (*around(4), 1000):
         x, y = DATA.random(n, "float32"), np.zeros(n, "f")
@@ -300,9 +331,10 @@ def test_one_build_serves_every_size():
     assert module.source is source
 
 
-def test_two_sizes_are_two_programs():
+@called
+def test_two_sizes_are_two_programs(target):
     """TL#1250: the shapes were left out of the key."""
-    first, second = (tecomp.build(*doubled(n)) for n in (8, 12))
+    first, second = (tecomp.build(*doubled(n, target=target), target=target) for n in (8, 12))
     for n, module in ((8, first), (12, second)):
         x, y = DATA.random(n, "float32"), np.zeros(n, "f")
         module(x, y)
@@ -311,7 +343,7 @@ def test_two_sizes_are_two_programs():
         first(np.zeros(12, "f"), np.zeros(12, "f"))
 
 
-@pytest.mark.parametrize("target", ["llvm", CUDA])
+@pytest.mark.parametrize("target", ["llvm", CUDA, SIMULATOR])
 def test_a_build_changes_nothing_that_it_is_given(target):
     """TL PR 1776: the compiler changed the options."""
     x = te.placeholder((8,), name="x")

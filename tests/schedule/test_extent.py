@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tecomp import te
-from tests.cases.places import Program
+from tests.cases.places import ON_CUDA, Program
 
 
-@pytest.mark.parametrize("where", ["interpreter", "device", "nvrtc", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("where", ["interpreter", *ON_CUDA])
 @pytest.mark.parametrize("columns", [1, 7, 8, 9, 32, 33])
 def test_declared_threads_fetch_a_tile_that_is_smaller_than_they(where, columns):
     """4 x 8 threads fetch a row, however long it is: part of a part is as long as was declared."""

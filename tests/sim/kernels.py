@@ -58,7 +58,7 @@ def fault(text: str, *arrays: Any, **options: Any) -> SimulationFault:
     return caught.value
 
 
-def said(found: SimulationFault) -> str:
+def said(found: Exception) -> str:
     """Return a report without its location, which is the line of a test."""
     lines = str(found).splitlines()
     return "\n".join(line for line in lines if not line.startswith(("  -->", "   |")))
@@ -80,6 +80,20 @@ def check_wrong(rows: dict[str, Row], wrong: Wrong) -> None:
     for seed in SEEDS:
         found = fault(text, *row.arrays(), seed=seed, steps=100_000)
         assert {one.kind for one in found.faults} & {*wrong.kind.split(", ")}, said(found)
+
+
+def checks(rows: dict[str, Row], wrongs: Sequence[Wrong]) -> tuple[Callable[[str], None], Callable[[Wrong], None]]:
+    """Return two tests: each kernel is right, and each that is changed is reported."""
+
+    @pytest.mark.parametrize("name", rows)
+    def right(name: str) -> None:
+        check_right(rows[name])
+
+    @pytest.mark.parametrize("wrong", wrongs, ids=names(wrongs))
+    def reported(wrong: Wrong) -> None:
+        check_wrong(rows, wrong)
+
+    return right, reported
 
 
 def names(wrongs: Sequence[Wrong]) -> list[str]:

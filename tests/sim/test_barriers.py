@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, left, names, said, zeros
+from .kernels import Row, Wrong, checks, f32, fault, left, said, zeros
 
 ROWS: dict[str, Row] = {
     "block in loops and branches": Row(
@@ -195,14 +195,7 @@ WRONG: list[Wrong] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_it_is_right(name: str) -> None:
-    check_right(ROWS[name])
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
-def test_it_is_reported(wrong: Wrong) -> None:
-    check_wrong(ROWS, wrong)
+test_it_is_right, test_it_is_reported = checks(ROWS, WRONG)
 
 
 def test_blocks_that_run_each_by_itself_wait_for_all_of_the_grid() -> None:

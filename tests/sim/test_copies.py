@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
 from tecomp.instructions.pending import Groups
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, names, zeros
+from .kernels import Row, Wrong, check_right, checks, f32, zeros
 
 ROWS: dict[str, Row] = {
     "two groups in flight": Row(
@@ -302,14 +301,7 @@ WRONG: list[Wrong] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_it_is_right(name: str) -> None:
-    check_right(ROWS[name])
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
-def test_it_is_reported(wrong: Wrong) -> None:
-    check_wrong(ROWS, wrong)
+test_it_is_right, test_it_is_reported = checks(ROWS, WRONG)
 
 
 class Ended(NamedTuple):

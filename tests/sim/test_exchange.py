@@ -10,7 +10,7 @@ import pytest
 
 from tecomp.dtype import DType
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, left, names, said, zeros
+from .kernels import Row, Wrong, checks, f32, fault, left, said, zeros
 
 LANES = np.arange(96)
 SHORT = {
@@ -246,14 +246,7 @@ WRONG: list[Wrong] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_it_is_right(name: str) -> None:
-    check_right(ROWS[name])
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
-def test_it_is_reported(wrong: Wrong) -> None:
-    check_wrong(ROWS, wrong)
+test_it_is_right, test_it_is_reported = checks(ROWS, WRONG)
 
 
 @pytest.mark.parametrize("scope", ["global", "shared"])

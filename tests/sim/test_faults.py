@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -12,36 +11,13 @@ import pytest
 
 import tecomp
 from tecomp import sim, te
-from tecomp.ir.parse import parse
 from tecomp.ir.stmt import Evaluate, Seq
 from tecomp.ir.visit import rewrite
 from tecomp.sim import SimulationFault
 from tecomp.sim.function import SimFunction, generate
 from tests.goldens import Golden
 
-TARGET = "cuda-sim -arch=sm_90a"
-
-
-def built(text: str) -> tecomp.module.Module:
-    return tecomp.build(parse(dedent(text)), target=TARGET)
-
-
-def fault(text: str, *arrays: Any, **options: Any) -> SimulationFault:
-    """Return what the simulator reports of a kernel."""
-    module = built(text)
-    with sim.options(**options), pytest.raises(SimulationFault) as caught:
-        module(*arrays)
-    return caught.value
-
-
-def said(found: SimulationFault) -> str:
-    """Return a report without its location, which is the line of a test."""
-    lines = str(found).splitlines()
-    return "\n".join(line for line in lines if not line.startswith(("  -->", "   |")))
-
-
-def f32(*shape: int) -> np.ndarray:
-    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+from .kernels import TARGET, built, f32, fault, said
 
 
 def test_a_race_names_both_threads_and_both_lines() -> None:
@@ -308,5 +284,7 @@ def test_expressions_that_nobody_asks_for_do_nothing() -> None:
 
 def test_a_program_of_no_file_is_reported_at_the_call() -> None:
     """Not in the host part, which is a text too, and between the call and the kernel."""
-    found = fault(CASES["two threads write one element"][0], f32(4), f32(4))
-    assert found.faults[0].location is None and "test_faults.py" in str(found).splitlines()[1]
+    module = built(CASES["two threads write one element"][0])
+    with pytest.raises(SimulationFault) as caught:
+        module(f32(4), f32(4))
+    assert caught.value.faults[0].location is None and "test_faults.py" in str(caught.value).splitlines()[1]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, names, said, zeros
+from .kernels import Row, Wrong, checks, f32, fault, said, zeros
 
 ROWS: dict[str, Row] = {
     "many phases": Row(
@@ -181,14 +180,7 @@ WRONG: list[Wrong] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_it_is_right(name: str) -> None:
-    check_right(ROWS[name])
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
-def test_it_is_reported(wrong: Wrong) -> None:
-    check_wrong(ROWS, wrong)
+test_it_is_right, test_it_is_reported = checks(ROWS, WRONG)
 
 
 def test_what_a_phase_waits_for_is_told() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from .kernels import Row, Wrong, check_right, check_wrong, f32, fault, names, said, zeros
+from .kernels import Row, Wrong, checks, f32, fault, said, zeros
 
 ROWS: dict[str, Row] = {
     "vectors whose last lanes are held back": Row(
@@ -45,14 +44,7 @@ WRONG: list[Wrong] = [
 ]
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_right(name: str) -> None:
-    check_right(ROWS[name])
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
-def test_wrong(wrong: Wrong) -> None:
-    check_wrong(ROWS, wrong)
+test_it_is_right, test_it_is_reported = checks(ROWS, WRONG)
 
 
 def test_the_thread_is_named_that_leaves_its_registers() -> None:

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from .kernels import Row, Wrong, built, check_right, check_wrong, f32, fault, left, names, zeros
+from .kernels import Row, Wrong, built, checks, f32, fault, left, zeros
 
 ROWS: dict[str, Row] = {
     "the last block sets the counter back": Row(
@@ -145,14 +145,7 @@ WRONG: list[Wrong] = [
 ]
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_right(name: str) -> None:
-    check_right(ROWS[name])
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=names(WRONG))
-def test_wrong(wrong: Wrong) -> None:
-    check_wrong(ROWS, wrong)
+test_it_is_right, test_it_is_reported = checks(ROWS, WRONG)
 
 
 @pytest.mark.parametrize("warps", ["together", "apart"])
