@@ -14,6 +14,7 @@ from typing import Final
 
 from ..arith import modular
 from ..errors import UnsupportedError
+from ..instructions.wmma import MULTIPLICATIONS, PTX_TYPES, load_name, matrix_size, multiply_name, store_name
 from ..ir import expr as E
 from ..ir.matrix import ACCUMULATOR, MATRIX_CALLS, Instruction, alignment, fragments, is_matrix_call
 from ..ir.node import Expr
@@ -22,7 +23,6 @@ from ..ir.visit import walk
 from ..target import Target
 from ..te.shape import plain
 from .cuda_vector import SHARED_ALIGN
-from .cuda_wmma import MULTIPLICATIONS, PTX_TYPES, load_name, matrix_size, multiply_name, store_name
 from .cuda_writer import Writer
 from .precedence import RANKS, Text
 

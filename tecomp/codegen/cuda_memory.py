@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from ..errors import UnsupportedError
+from ..instructions.wmma import fragment_declaration
 from ..ir import expr as E
 from ..ir.matrix import is_fragment
 from ..ir.stmt import Alloc, Buffer, Stmt
@@ -14,7 +15,6 @@ from ..ir.visit import walk
 from ..target import Target
 from .cuda_types import c_type, register_type
 from .cuda_vector import SHARED_ALIGN
-from .cuda_wmma import fragment_declaration
 
 WIDEST_LOAD: Final = 16
 """Bytes that one instruction loads, at most."""

@@ -12,10 +12,10 @@ from typing import Final
 
 from ..instructions import COPIES, EXCHANGE, SYNC, WARPGROUP, matrix_functions, preludes
 from ..instructions.copies import TENSOR_MAP
+from ..instructions.fragments import WMMA
 from ..instructions.registers import REGISTER_TEXTS
 from ..instructions.sync import CLUSTER_RANK, SHARED_ADDRESS
 from ..instructions.wgmma import DESCRIPTOR
-from .cuda_wmma import WMMA
 
 _INLINE: Final = "__device__ __forceinline__"
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")

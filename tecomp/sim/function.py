@@ -79,7 +79,7 @@ class _Arguments(Arguments):
         ]
         for at, align in self._aligned:
             if placed[at] % align:
-                self._refuse_alignment(at, f"it lies {placed[at]} bytes behind the start of the memory it is a part of")
+                self._refuse_alignment(at, f"it starts at byte {placed[at]} of the array that it is a view of")
         super()._check_shared_memory(values, known, args)
 
 

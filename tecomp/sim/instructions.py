@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..instructions import MATRIX_ROWS, ROWS
 from ..instructions.exchange_numpy import ATOMICS_NUMPY
-from ..instructions.matrix_numpy import WMMA_NUMPY
+from ..instructions.fragments import FRAGMENT_ROWS
 from ..instructions.sync_numpy import BETWEEN_WARPS, WAITING
 from ..ir import expr as E
 
@@ -15,9 +15,9 @@ MEANINGS: Final[dict[str, Callable[..., Any]]] = {
     **{name: row.numpy for name, row in ROWS.items()},
     **{name: row.numpy for name, row in MATRIX_ROWS.items()},
     **ATOMICS_NUMPY,
-    **WMMA_NUMPY,
+    **{name: row.numpy for name, row in FRAGMENT_ROWS.items()},
 }
-"""Updates of memory, and what a warp does on fragments, are no instructions of the tables: CUDA has other texts."""
+"""By the name of the call."""
 
 
 def meaning(call: E.Call) -> Callable[..., Any]:

@@ -97,7 +97,7 @@ def test_bytes_that_start_between_elements(shift, target):
         module(x, np.zeros(128, "f"))
     where = {
         "llvm": f"its address is {x.ctypes.data:#x}",
-        SIMULATOR: f"it lies {shift} bytes behind the start of the memory it is a part of",
+        SIMULATOR: f"it starts at byte {shift} of the array that it is a view of",
     }
     assert str(caught.value) == (
         f"argument x: needs 4-byte alignment\n  because: {where[target]}\n"

@@ -14,7 +14,7 @@ import pytest
 import tecomp
 from tecomp.codegen import nvrtc
 from tecomp.codegen.cuda_prelude import prelude
-from tecomp.codegen.cuda_wmma import WMMA
+from tecomp.instructions.fragments import WMMA
 from tecomp.ir import interpret
 from tecomp.ir.matrix import Shape
 from tests.runtime.test_cuda_gpu import to_gpu

@@ -12,7 +12,7 @@ from tecomp.codegen.cuda_instruction import has
 from tecomp.errors import InternalError, UnsupportedError
 from tecomp.instructions import MATRIX_ROWS, ROWS
 from tecomp.instructions.exchange_numpy import ATOMICS_NUMPY
-from tecomp.instructions.matrix_numpy import WMMA_NUMPY
+from tecomp.instructions.fragments import FRAGMENT_ROWS, WMMA
 from tecomp.instructions.updates import UPDATES
 from tecomp.ir import parse, verify
 from tecomp.ir import text as text_of
@@ -41,10 +41,12 @@ def test_each_instruction_has_a_row_and_each_row_an_instruction() -> None:
     assert all(name == row.name for name, row in ROWS.items())
 
 
-def test_each_update_says_both_too_and_fragments_have_a_meaning_each() -> None:
+def test_each_update_and_each_instruction_on_fragments_says_both_too() -> None:
     assert ATOMICS_NUMPY.keys() == ATOMICS.keys() == UPDATES.keys()
     assert all(row.cuda and callable(row.numpy) for row in UPDATES.values())
-    assert WMMA_NUMPY.keys() == MATRIX_CALLS.keys()
+    assert FRAGMENT_ROWS.keys() == MATRIX_CALLS.keys()
+    assert all(all(row.functions.values()) and row.functions and callable(row.numpy) for row in FRAGMENT_ROWS.values())
+    assert len(WMMA) == 1 + sum(len(row.functions) for name, row in FRAGMENT_ROWS.items() if "fill" not in name)
 
 
 def test_each_row_says_what_it_is_in_cuda_and_what_it_does() -> None:

@@ -1,4 +1,4 @@
-"""The matrix instructions of PTX as device functions, one each: loads, stores, multiplications, of each shape and type.
+"""What the instructions on fragments are in CUDA: device functions, one for each shape, layout and type.
 
 wmma_load_a_row_m16n16k16_f16, wmma_store_row_m16n16k16_f32, wmma_mma_row_col_m16n16k16_f32_f16, wmma_fill
 """
@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from ..dtype import DType
 from ..errors import UnsupportedError
 from ..ir.expr import Const
-from ..ir.matrix import ACCUMULATOR, MATRIX_A, MATRIX_B, WMMA_SHAPES, Shape
+from ..ir.matrix import ACCUMULATOR, MATRIX_A, MATRIX_B, Instruction, Shape
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
+from .row import INLINE
 
-_INLINE: Final = "__device__ __forceinline__"
 _WARP: Final = 32
 LAYOUTS: Final = ("row", "col")
 ROLES: Final = {MATRIX_A: "a", MATRIX_B: "b", ACCUMULATOR: "c"}
@@ -133,7 +133,7 @@ def _load(scope: str, layout: str, shape: Shape, dtype: str) -> str:
     of, role, kind = _matrix(scope, shape, dtype), ROLES[scope], PTX_TYPES[dtype]
     places = f"{_places(0, of.number)}, [%{of.number}], %{of.number + 1};"
     return f"""\
-{_INLINE} void {load_name(scope, layout, shape, dtype)}({of.type} (&f)[{of.number}], const void* p, int stride) {{
+{INLINE} void {load_name(scope, layout, shape, dtype)}({of.type} (&f)[{of.number}], const void* p, int stride) {{
   asm volatile("wmma.load.{role}.sync.aligned.{layout}.{shape}.{kind} {places}"
                : {_bound(of, "f", "=")}
                : "l"(p), "r"(stride) : "memory");
@@ -144,7 +144,7 @@ def _store(layout: str, shape: Shape, dtype: str) -> str:
     of, kind = _matrix(ACCUMULATOR, shape, dtype), PTX_TYPES[dtype]
     places = f"[%0], {_places(1, of.number)}, %{of.number + 1};"
     return f"""\
-{_INLINE} void {store_name(layout, shape, dtype)}(const {of.type} (&f)[{of.number}], void* p, int stride) {{
+{INLINE} void {store_name(layout, shape, dtype)}(const {of.type} (&f)[{of.number}], void* p, int stride) {{
   asm volatile("wmma.store.d.sync.aligned.{layout}.{shape}.{kind} {places}"
                :: "l"(p), {_bound(of, "f")}, "r"(stride) : "memory");
 }}"""
@@ -162,7 +162,7 @@ def _multiply(layouts: tuple[str, str], shape: Shape, one: Multiplication) -> st
         for name, of in zip("dabc", (c, a, b, c), strict=True)
     )
     return f"""\
-{_INLINE} void {multiply_name(layouts, shape, one.result, one.factor)}({arguments}) {{
+{INLINE} void {multiply_name(layouts, shape, one.result, one.factor)}({arguments}) {{
   asm volatile("wmma.mma.sync.aligned.{layouts[0]}.{layouts[1]}.{shape}.{types} "
                "{places};"
                : {_bound(c, "d", "=")}
@@ -170,30 +170,31 @@ def _multiply(layouts: tuple[str, str], shape: Shape, one: Multiplication) -> st
 }}"""
 
 
-def _functions() -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each instruction."""
-    factors = dict.fromkeys(one.factor for one in MULTIPLICATIONS)
-    results = dict.fromkeys(one.result for one in MULTIPLICATIONS)
-    for shape in WMMA_SHAPES:
-        for layout in LAYOUTS:
-            operands = [(scope, kind) for scope in (MATRIX_A, MATRIX_B) for kind in factors]
-            for scope, kind in (*operands, *((ACCUMULATOR, kind) for kind in results)):
-                yield load_name(scope, layout, shape, kind), _load(scope, layout, shape, kind)
-            for kind in results:
-                yield store_name(layout, shape, kind), _store(layout, shape, kind)
-        for one in MULTIPLICATIONS:
-            for layouts in ((a, b) for a in LAYOUTS for b in LAYOUTS):
-                yield multiply_name(layouts, shape, one.result, one.factor), _multiply(layouts, shape, one)
-
-
 _FILL: Final = f"""\
-template <class T, int N> {_INLINE} void wmma_fill(T (&f)[N], T value) {{
+template <class T, int N> {INLINE} void wmma_fill(T (&f)[N], T value) {{
 #pragma unroll
   for (int i = 0; i < N; ++i) f[i] = value;
 }}
-template <int N> {_INLINE} void wmma_fill(unsigned int (&f)[N], half value) {{  // two in each register
+template <int N> {INLINE} void wmma_fill(unsigned int (&f)[N], half value) {{  // two in each register
   wmma_fill(f, value.bits * 0x10001u);
 }}"""
 
-WMMA: Final = {"wmma_fill": _FILL, **dict(_functions())}
-"""The text of each function."""
+
+def functions(instruction: Instruction) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each function that a call may be; its fragments choose one."""
+    verb, layout, shape = instruction
+    factors = dict.fromkeys(one.factor for one in MULTIPLICATIONS)
+    results = dict.fromkeys(one.result for one in MULTIPLICATIONS)
+    if verb == "fill":
+        yield "wmma_fill", _FILL
+    if verb == "load":
+        operands = [(scope, kind) for scope in (MATRIX_A, MATRIX_B) for kind in factors]
+        for scope, kind in (*operands, *((ACCUMULATOR, kind) for kind in results)):
+            yield load_name(scope, layout, shape, kind), _load(scope, layout, shape, kind)
+    if verb == "store":
+        for kind in results:
+            yield store_name(layout, shape, kind), _store(layout, shape, kind)
+    if verb == "mma":
+        for one in MULTIPLICATIONS:
+            for layouts in ((a, b) for a in LAYOUTS for b in LAYOUTS):
+                yield multiply_name(layouts, shape, one.result, one.factor), _multiply(layouts, shape, one)
