@@ -62,7 +62,7 @@ def fly(
         because = "no thread waits for the phase of the barrier in memory that counts its bytes"
         run.report("async", "a copy writes shared memory of a block that has ended", because, site.stmt)
 
-    run.flights.later(number, land, left)
+    run.flights.later(land, left)
 
 
 class Store:

@@ -84,7 +84,7 @@ def cp_async_mbarrier_arrive(g: Any, site: Any, mask: Any, at: Any) -> None:
                 copy.land(chosen)
             g.run.meetings.mbarrier(key).arrive(g, site, lane)
 
-        g.run.flights.later(g.run.flights.begin("cp_async_mbarrier_arrive"), land)
+        g.run.flights.later(land)
 
 
 COPIES_NUMPY: Final[dict[str, Callable[..., Any]]] = {

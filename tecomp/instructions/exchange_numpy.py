@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..target.limits import WARP
 from .sync_numpy import together
 from .updates import UPDATES
-
-WARP: Final = 32
 
 
 def _source(own: Any, name: str, operand: Any) -> Any:

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .matrix_layout import WARP, Array, Places, fragment, together
+from ..target.limits import WARP
+from .matrix_layout import Array, Places, fragment, together
 from .registers import Operand, function, places
 
 ROW_BYTES: Final = 16

@@ -17,9 +17,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..target.limits import WARP
+
 Array = np.ndarray[Any, Any]
 
-WARP: Final = 32
 FOUR_WARPS: Final = 4 * WARP
 
 

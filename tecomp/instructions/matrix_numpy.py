@@ -7,11 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..target.limits import WARP
 from .ldmatrix import MATRIX_MOVES, ROW_BYTES, MatrixMove
 from .mma import MMA, Mma
 from .touching import aligned
-
-WARP: Final = 32
 
 
 def warps_at(g: Any, site: Any, mask: Any) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-WARP: Final = 32
+from ..target.limits import WARP
+
 Key = tuple[Any, int]
 """A barrier in memory: a buffer, and which of all its elements."""
 

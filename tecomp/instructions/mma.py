@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from .matrix_layout import WARP, Array, Places, fragment, together
+from ..target.limits import WARP
+from .matrix_layout import Array, Places, fragment, together
 from .matrix_values import PTX_TYPES, factor_type, multiply_add, numpy_type
 from .registers import Operand, accumulator, factor, function, places
 

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..target.limits import WARP
 from .meeting import Waiting
 
 Waits = Generator[Any, None, None]
 REGISTERS: Final = 65536
-WARP, STEP, MOST = 32, 8, 255
+STEP, MOST = 8, 255
 
 
 class RegisterPool:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..target.limits import WARP
 from .meeting import Waiting, mbarrier_at, meet, order_lanes
 
 Waits = Generator[Any, None, None]
-WARP: Final = 32
 
 
 def barrier_block(g: Any, site: Any, mask: Any) -> Waits:

@@ -10,7 +10,7 @@ import numpy as np
 from ..ir.instruction import RANKS
 from .bulk_numpy import begin_store, fly
 from .meeting import mbarrier_at
-from .touching import Touched, seen_by_async
+from .touching import Located, seen_by_async
 from .wgmma_layout import swizzled
 
 
@@ -56,7 +56,7 @@ def tensor_load(rank: int) -> Callable[..., None]:
             to = g.elements(dst.site, dst.memory, box.shared, lanes, "writes")
             kept = np.arange(len(lanes)) if to.at is None else to.at
             inside, source = box.inside[kept], np.where(box.inside[kept], box.tensor[kept], 0)
-            g.checked_read(tensor.site, tensor.memory, Touched(source[inside], to.lane[inside], None), verb="copy load")
+            g.checked_read(tensor.site, tensor.memory, Located(source[inside], to.lane[inside], None), verb="copy load")
             seen_by_async(g, site, dst, to.x, to.lane, "written")
             g.checked_write(dst.site, dst.memory, to, verb="copy store")
             size = len(box.shared) * dst.memory.data.itemsize

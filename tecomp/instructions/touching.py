@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-class Touched:
-    """Elements of a memory, each for a thread: what `Gang.elements` gives."""
+class Located(NamedTuple):
+    """The elements of an access one after the other: where, of which thread of the gang, in which position of it."""
 
-    def __init__(self, x: Any, lane: Any, at: Any) -> None:
-        self.x, self.lane, self.at = x, lane, at
+    x: Any
+    lane: Any
+    at: Any
+    """Positions in the whole access; None where all of it is there."""
 
 
 def hold(memory: Any, x: Any, number: int) -> None:
@@ -69,9 +71,9 @@ def pairs(g: Any, dst: Any, src: Any, lanes: Any, count: int, zero: Any = None) 
 def note(g: Any, dst: Any, x: Any, src: Any, source_x: Any, lane: Any, zero: Any = False) -> None:
     """Note what a copy reads and writes as done by its threads when it begins."""
     read = np.broadcast_to(~np.asarray(zero), (len(lane),))
-    from_ = Touched(source_x[read], lane[read], None)
+    from_ = Located(source_x[read], lane[read], None)
     g.checked_read(src.site, src.memory, from_, verb="copy load")
-    g.checked_write(dst.site, dst.memory, Touched(x, lane, None), verb="copy store")
+    g.checked_write(dst.site, dst.memory, Located(x, lane, None), verb="copy store")
 
 
 def seen_by_async(g: Any, site: Any, place: Any, x: Any, lane: Any, verb: str = "read") -> None:

@@ -28,7 +28,7 @@ import numpy as np
 from .matrix_layout import Array
 
 CHUNK: Final = 16
-K_MAJOR, ROW_MAJOR = 0, 1
+K_MAJOR: Final = 0
 SWIZZLE_BITS: Final = {0: 0, 32: 1, 64: 2, 128: 3}
 """How many bits of an address change, by the bytes of a swizzled line."""
 SWIZZLE_MODES: Final = {0: 0, 128: 1, 64: 2, 32: 3}
@@ -59,10 +59,3 @@ def operand_addresses(
     """Return the byte addresses in shared memory, (..., rows, k), of factors that start at `starts` (...)."""
     begin = np.asarray(starts, np.int64)[..., None, None]
     return swizzled(begin + plain_offsets(rows, k, swizzle, leading, stride, major, element_bytes), swizzle)
-
-
-def operand_offsets(
-    start: int, rows: int, k: int, swizzle: int, leading: int, stride: int, major: int, element_bytes: int
-) -> Array:
-    """Return the bytes from `start`, an address in shared memory, to each element (rows, k); some may be negative."""
-    return operand_addresses(np.asarray(start), rows, k, swizzle, leading, stride, major, element_bytes) - start

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..target.limits import WARP
 from .matrix_numpy import type_of, warps_at
 from .touching import hold, let_go, seen_by_async
 from .wgmma import WGMMA, Wgmma
 from .wgmma_layout import operand_addresses
 
-WARP, GROUP = 32, 128
+GROUP: Final = 4 * WARP
 
 
 class Product:

@@ -15,9 +15,9 @@ from ..ir.expr import Const
 from ..ir.matrix import ACCUMULATOR, MATRIX_A, MATRIX_B, Instruction, Shape
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
+from ..target.limits import WARP
 from .row import INLINE
 
-_WARP: Final = 32
 LAYOUTS: Final = ("row", "col")
 ROLES: Final = {MATRIX_A: "a", MATRIX_B: "b", ACCUMULATOR: "c"}
 """How PTX calls the operands that fragments of each scope are."""
@@ -61,15 +61,15 @@ def registers(scope: str, dtype: DType, elements: int) -> Registers | None:
     """Return the registers of a matrix of that many elements; None where no instruction has such an operand."""
     if scope == ACCUMULATOR:
         wide = {
-            "float32": Registers("float", "f", elements // _WARP),
-            "int32": Registers("int", "r", elements // _WARP),
+            "float32": Registers("float", "f", elements // WARP),
+            "int32": Registers("int", "r", elements // WARP),
         }
-        packed = Registers("unsigned int", "r", elements // (2 * _WARP))
+        packed = Registers("unsigned int", "r", elements // (2 * WARP))
         return wide.get(dtype) or (packed if dtype == "float16" else None)
     if dtype == "float16":  # two threads have each element
         return Registers("unsigned int", "r", 8)
     if dtype in ("bfloat16", "int8", "uint8"):
-        return Registers("unsigned int", "r", elements * dtype.bytes // (4 * _WARP))
+        return Registers("unsigned int", "r", elements * dtype.bytes // (4 * WARP))
     return None
 
 

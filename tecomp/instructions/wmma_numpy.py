@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..ir.matrix import Instruction
-from .matrix_numpy import WARP, gather, scatter, type_of, warps_at
+from ..target.limits import WARP
+from .matrix_numpy import gather, scatter, type_of, warps_at
 from .matrix_values import multiply_add
 
 

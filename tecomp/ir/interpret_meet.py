@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..target.limits import WARP
 from .evaluate import evaluate
 from .interpret_memory import Fault
 from .interpret_races import Clock, Turn
 from .stmt import Across
-
-WARP: Final = 32
 
 
 class Parts(NamedTuple):

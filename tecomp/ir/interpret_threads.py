@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
+from ..target.limits import WARP
 from .expr import Call
-from .interpret_meet import WARP, Together, met
+from .interpret_meet import Together, met
 from .interpret_memory import Fault, Memory, allocated
 from .interpret_races import Clock, Turn
 from .matrix import is_fragment

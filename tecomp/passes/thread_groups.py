@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from ..arith import can_prove, simplify
 from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
+from ..target.limits import WARP
 
-WARP: Final = 32
 ZERO, ONE = make.index(0), make.index(1)
 
 

@@ -24,7 +24,8 @@ from ..ir import make
 from ..ir.join import Place, is_symmetric, join_into, join_once, stores
 from ..ir.node import Expr
 from ..ir.stmt import Across, Alloc, Buffer, For, If, Let, LoopKind, Seq, Stmt
-from .thread_groups import ONE, WARP, ZERO, Groups
+from ..target.limits import WARP
+from .thread_groups import ONE, ZERO, Groups
 
 FEW: Final = 8
 """So many values from shared memory a thread joins sooner than its warp would by exchanging."""

@@ -26,10 +26,11 @@ from ..ir.node import Expr
 from ..ir.stmt import Alloc, Buffer, Evaluate, For, If, Launch, Let, LoopKind, Seq, Stmt, Store, in_order
 from ..ir.visit import rewrite, rewrite_expr, walk
 from ..target import Target
+from ..target.limits import WARP
 from .accesses import has
 from .events import Scope
 from .simplify import simplified
-from .thread_groups import WARP, ZERO, Groups, groups_of
+from .thread_groups import ZERO, Groups, groups_of
 from .thread_join import first_lanes
 from .together import apart, below
 

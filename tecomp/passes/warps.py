@@ -15,8 +15,8 @@ from ..ir.matrix import is_fragment, is_matrix_call
 from ..ir.node import Expr
 from ..ir.stmt import Evaluate, If, Stmt
 from ..ir.visit import walk
+from ..target.limits import WARP
 
-WARP: Final = 32
 ALONG: Final = "threadIdx.x"
 """The axis whose threads are the lanes of warps."""
 

@@ -14,13 +14,13 @@ Threads are numbered block by block, `lanes` numbers for each, which is its numb
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from ..target.limits import WARP
 from .told import NOTHING, Told
 
-WARP: Final = 32
 Array = np.ndarray[Any, Any]
 
 

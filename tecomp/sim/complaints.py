@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .located import Located
+from ..instructions.touching import Located
 from .memory import GLOBAL, Memory
 from .shadow import Conflict
 from .site import Site

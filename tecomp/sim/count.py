@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..codegen.cuda_memory import elements
+from ..target.limits import WARP
 from .asked import asked, element_bytes, is_run
 from .counts import Counts
 from .matrix_asked import matrix_asked
 from .memory import GLOBAL, WARPS
-from .requests import WARP, Wavefronts, distinct, requests, sectors, wavefronts
+from .requests import Wavefronts, distinct, requests, sectors, wavefronts
 from .touched import Touched
 from .work import MEMORY, OTHER, Work
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 class Flight(NamedTuple):
     """An operation that was begun; `land` ends it."""
 
-    number: int
-    name: str
     land: Callable[[], None]
     left: Callable[[], None] | None = None
     """What is wrong where nobody waits for it."""
@@ -33,9 +31,9 @@ class Flights:
         """Return an operation in words."""
         return self._names[number]
 
-    def later(self, number: int, land: Callable[[], None], left: Callable[[], None] | None = None) -> None:
+    def later(self, land: Callable[[], None], left: Callable[[], None] | None = None) -> None:
         """Let an operation land when nothing else can go on; `left` reports one that nobody waits for."""
-        self._late.append(Flight(number, self._names[number], land, left))
+        self._late.append(Flight(land, left))
 
     def end(self) -> None:
         """All threads have ended: report what is still on its way to their memory, and let it land."""

@@ -21,7 +21,7 @@ from tecomp_runtime.packed import FUNCTIONS, found
 from ..artifact import Artifact
 from ..codegen.cuda import printed
 from ..codegen.cuda_kernel import Kernel
-from ..codegen.launch import HostPrinter, elements
+from ..codegen.launch import HostPrinter
 from ..dtype import DType
 from ..errors import InternalError
 from ..ir.expr import Var
@@ -236,5 +236,3 @@ def _below(view: Any, size: int) -> int:
 
 
 LOADERS["cuda-sim"] = SimFunction
-
-__all__ = ["SimFunction", "Simulated", "elements", "generate", "programs"]

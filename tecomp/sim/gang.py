@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..instructions.pending import Pending
+from ..instructions.touching import Located
+from ..target.limits import WARP
 from . import complaints, registers
-from .clock import WARP, Array
+from .clock import Array
 from .instructions import MEANINGS
-from .located import Located, Place
 from .memory import BLOCK, GLOBAL, Memory
+from .place import Place
 from .registers import Registers
 from .site import Site
 from .values import Mask

@@ -15,8 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from ..ir.matrix import ACCUMULATOR, MATRIX_CALLS, fragments
+from ..target.limits import WARP
 from .asked import asked, element_bytes
-from .requests import WARP, Array, Asked
+from .requests import Array, Asked
 
 _LINES, _BESIDE = 8, 4
 _OF_LANE: Final = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ..target.limits import WARP
 from .gpus import Gpu
-from .requests import WARP
 
 _REGISTERS_AT_ONCE: Final = 256
 """A warp gets registers in such portions."""

@@ -22,7 +22,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-WARP: Final = 32
+from ..target.limits import WARP
+
 SECTOR: Final = 32
 """Bytes."""
 BANKS: Final = 32

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ..target.limits import WARP
 from .counts import Counts
 from .gpus import Gpu, rate
-from .requests import SECTOR, WARP
+from .requests import SECTOR
 from .work import SPECIAL
 
 _PORT: Final = 64

@@ -12,7 +12,8 @@ from ..instructions.meeting import Meetings
 from ..instructions.register_pool import RegisterPool
 from ..ir.matrix import is_fragment
 from ..ir.stmt import CLUSTER, Buffer, Stmt
-from .clock import WARP, Array, Clock
+from ..target.limits import WARP
+from .clock import Array, Clock
 from .faults import Fault
 from .flight import Flights
 from .gang import Gang

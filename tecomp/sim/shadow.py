@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .clock import WARP, Clock
+from ..target.limits import WARP
+from .clock import Clock
 from .writes import MANY, NOBODY, Kind, Writes
 
 Array = np.ndarray[Any, Any]

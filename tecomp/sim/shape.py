@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..ir.stmt import CLUSTER
-from .clock import WARP
+from ..target.limits import WARP
 
 
 class Shape:

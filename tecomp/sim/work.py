@@ -19,7 +19,6 @@ from ..ir.node import Expr
 from ..ir.stmt import For, If, LoopKind, Stmt
 
 FLOAT, INTEGER, SPECIAL, MEMORY, CONTROL, OTHER = "float", "integer", "special", "memory", "control", "other"
-CLASSES: Final = (FLOAT, INTEGER, SPECIAL, MEMORY, CONTROL, OTHER)
 """Classes of instructions; special is what the special function unit does, other what is none of these: barriers,
 shuffles, matrix instructions."""
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .clock import WARP, Array, Clock
+from ..target.limits import WARP
+from .clock import Array, Clock
 
 Kind = type[np.signedinteger[Any]]
 NOBODY: Final = -1

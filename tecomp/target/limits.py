@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _KIB: Final = 1024
+WARP: Final = 32
+"""Threads of a warp, on every GPU."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Limits:
     """Shared memory a block may have without asking, in bytes."""
     parameters: int = 32764
     """Bytes of kernel arguments (drivers before CUDA 12.1 took 4096)."""
-    warp: int = 32
+    warp: int = WARP
 
 
 CUDA_LIMITS: Final = {

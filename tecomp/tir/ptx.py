@@ -13,9 +13,8 @@ from ..ir import expr as E
 from ..ir import make
 from ..ir.node import Expr
 from ..ir.stmt import Buffer
+from ..target.limits import WARP
 from .instructions import instruction
-
-_WARP: Final = 32
 
 
 def ptx_cp_async(
@@ -103,7 +102,7 @@ def tvm_storage_sync(storage_scope: str) -> Expr:
 
 
 def _shuffle(asked: str, name: str, mask: Any, value: Any, lane: Any, width: Any, warp_size: Any) -> Expr:
-    if any(make.convert(size) is not make.convert(_WARP) for size in (width, warp_size)):
+    if any(make.convert(size) is not make.convert(WARP) for size in (width, warp_size)):
         because = "lanes exchange in whole warps, which have 32"
         raise UserError(f"tir.{asked} of width {width} in warps of {warp_size}", because, "width=32, warp_size=32")
     return instruction(name, value, lane, mask)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tecomp.instructions.wgmma import WGMMA, WGMMA_NAMES
-from tecomp.instructions.wgmma_layout import operand_addresses, operand_offsets, plain_offsets, swizzled
+from tecomp.instructions.wgmma_layout import operand_addresses, plain_offsets, swizzled
 from tests.instructions.matrix_kernels import numbers
 
 SWIZZLES = (32, 64, 128)
@@ -65,8 +65,8 @@ def test_a_swizzled_tile_read_k_major(swizzle, element) -> None:
     per_step = 32 // element
     for step in range(swizzle // 32):
         start = 2048 + 32 * step
-        offsets = operand_offsets(start, rows, per_step, swizzle, 16, 8 * swizzle, 0, element)
-        assert np.array_equal(memory[(start + offsets) // element], tile[:, step * per_step :][:, :per_step])
+        found = operand_addresses(np.array(start), rows, per_step, swizzle, 16, 8 * swizzle, 0, element)
+        assert np.array_equal(memory[found // element], tile[:, step * per_step :][:, :per_step])
 
 
 @pytest.mark.parametrize("swizzle", SWIZZLES)
@@ -87,7 +87,7 @@ def test_a_swizzled_tile_read_row_major(swizzle) -> None:
 @pytest.mark.parametrize("swizzle", [0, *SWIZZLES])
 def test_every_byte_of_a_tile_once(swizzle) -> None:
     line = swizzle or 32
-    found = operand_offsets(4096, 64, line // 2, swizzle, 128, 8 * line, 0, 2)
+    found = operand_addresses(np.array(4096), 64, line // 2, swizzle, 128, 8 * line, 0, 2) - 4096
     assert np.array_equal(np.sort(found, axis=None), np.arange(0, 64 * line, 2))
     assert np.array_equal(swizzled(swizzled(np.arange(4096), swizzle), swizzle), np.arange(4096))
 

@@ -119,7 +119,6 @@ def test_a_plot_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plot(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     one = KERNELS["gemm"]
     figure = profile(one.build(), *one.given(), show=False).plot(tmp_path / "roofline.svg")
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

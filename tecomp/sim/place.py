@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .site import Site
-from .values import Array
 
 
 class Place(NamedTuple):
@@ -14,12 +13,3 @@ class Place(NamedTuple):
     memory: Any
     offset: Any
     site: Site
-
-
-class Located(NamedTuple):
-    """The elements of an access one after the other: where, of which thread of the gang, in which position of it."""
-
-    x: Array
-    lane: Array
-    at: Array | None
-    """Positions in the whole access; None where all of it is there."""
