@@ -193,6 +193,29 @@ def test_a_stage_without_threads(refused, call, target):
 
 
 @made
+def test_a_program_that_was_lowered_for_a_cpu(refused, target):
+    A = te.placeholder((8,), name="A")
+    C = te.compute((8,), lambda i: A[i] + 1, name="C")
+    program = tecomp.lower(te.create_schedule(C.op), [A, C], target="llvm")
+    with refused("""
+        'C' on cuda
+          because: no axis of it is bound to a block or thread
+          legal: bind one of its axes: s[T].bind(axis, te.thread_axis("blockIdx.x"))
+        """):
+        tecomp.build(program, target=target)
+
+
+@made
+def test_a_module_is_no_program(refused, target):
+    with refused("""
+        build of a Module
+          because: what is built is a schedule of a computation
+          legal: te.create_schedule(...), and its arguments as a list; or tensors
+        """):
+        tecomp.build(tecomp.build(*doubled()), target=target)
+
+
+@made
 def test_one_stage_of_two_without_threads(refused, target):
     A = te.placeholder((8,), name="A")
     B = te.compute((8,), lambda i: A[i] + 1, name="B")

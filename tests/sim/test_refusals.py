@@ -233,10 +233,6 @@ def test_functions_of_c_that_it_knows() -> None:
     np.testing.assert_array_equal(out, np.sqrt(f32(32)))
 
 
-def reversed_rows(count: int) -> np.ndarray:
-    return f32(count, 4)[::-1]
-
-
 VIEWS: dict[str, tuple[Callable[[], np.ndarray], Callable[[tuple[int, ...]], np.ndarray]]] = {
     "from the second row on": (lambda: f32(9, 4)[1:], zeros_of := lambda shape: np.zeros(shape, "f4")),
     "from an odd element on": (lambda: f32(13)[1:].reshape(3, 4), zeros_of),
