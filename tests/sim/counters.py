@@ -27,6 +27,7 @@ import numpy as np
 from .counted import KERNELS
 
 SECONDS = 110
+"""How long ncu may take, which runs each kernel several times."""
 MOST = 0.02
 """How far sectors and wavefronts may differ."""
 _LINE = "{:20} {:22} {:>12} {:>12} {:>9}  {}\n"
